@@ -1,0 +1,96 @@
+//===- OpModel.h - What act knows about operations -*- C++ -*-===//
+//
+// Part of act, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACT_ANALYSIS_OPMODEL_OPMODEL_H
+#define ACT_ANALYSIS_OPMODEL_OPMODEL_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/Operation.h"
+#include <cstdint>
+#include <optional>
+
+namespace mlir {
+class DialectRegistry;
+namespace act {
+
+/// The classes of operations that passes tell apart.
+enum class OpKind {
+  Elementwise, ///< one result element from one element of each operand
+  View,        ///< the same elements in another shape or order
+  Broadcast,   ///< elements repeated along new axes, fills included
+  Indexing,    ///< elements picked or placed: gather, slices, pad, concatenate
+  Reduction,   ///< many elements combined into one, window forms included
+  Contraction, ///< dot products and convolutions
+  Scatter,     ///< elements combined into places given by indices
+  Sort,        ///< elements ordered by comparison
+  Random,      ///< random bits
+  Constant,    ///< no operand, always the same result
+  Control,     ///< loops and branches
+  Barrier,     ///< identity that stops motion
+  Opaque       ///< anything else: never recomputed
+};
+
+/// Name of `kind` as printed in reports, for example "contraction".
+llvm::StringRef stringifyOpKind(OpKind kind);
+
+/// True for kinds whose operations cost about as much as reading their
+/// operands.
+bool isCheapKind(OpKind kind);
+
+/// One flop per result element.
+double getDefaultFlops(Operation *op);
+
+} // namespace act
+} // namespace mlir
+
+#include "act/Analysis/OpModel/OpModelInterface.h.inc"
+
+namespace mlir::act {
+
+/// The class of `op`; `Opaque` without a model (`Constant` if it is
+/// constant-like).
+OpKind getOpKind(Operation *op);
+
+/// See OpModelInterface; false without a model.
+bool isCheapToRecompute(Operation *op);
+bool isDiscontinuous(Operation *op);
+bool squashesRange(Operation *op);
+
+/// See OpModelInterface; empty without a model.
+SmallVector<Value> getSelectedValues(Operation *op);
+
+/// See OpModelInterface; null without a model.
+Attribute getConstantElements(Operation *op);
+
+/// See OpModelInterface; one flop per result element without a model.
+double getFlops(Operation *op);
+
+/// An inclusive upper bound of the elements of the integer tensor `value`,
+/// found by walking up at most a few dozen operations.
+std::optional<uint64_t> getUpperBound(Value value);
+
+/// Operands of `op` and the values its regions use from outside, each once, in
+/// order of first use.
+SmallVector<Value> getAllOperands(Operation *op);
+
+/// Elements of `type`; nothing if the shape is dynamic or `type` no ranked
+/// tensor.
+std::optional<int64_t> getNumElements(Type type);
+
+/// Bytes of a tensor of type `type` held in full: whole bytes per element, 1
+/// for i1. Nothing as for `getNumElements` or if the element type has no size.
+std::optional<int64_t> getTensorBytes(Type type);
+
+/// Registers the models of the upstream dialects func, arith, math, tensor,
+/// linalg and scf. Those of StableHLO come with its stand-in dialect.
+void registerUpstreamOpModels(DialectRegistry &registry);
+
+} // namespace mlir::act
+
+#endif // ACT_ANALYSIS_OPMODEL_OPMODEL_H

@@ -1,0 +1,71 @@
+//===- OpModelInterface.td - What act knows about an operation -*- tablegen -*-===//
+//
+// Part of act, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACT_ANALYSIS_OPMODEL_OPMODELINTERFACE_TD
+#define ACT_ANALYSIS_OPMODEL_OPMODELINTERFACE_TD
+
+include "mlir/IR/OpBase.td"
+
+def Act_OpModelInterface : OpInterface<"OpModelInterface"> {
+  let cppNamespace = "::mlir::act";
+  let description = [{
+    What the analyses and passes of act know about an operation. This is the only
+    place that knows ops: passes ask the free functions of `OpModel.h`, which treat
+    an op without this interface as opaque (never recomputed, never reordered).
+
+    Upstream dialects and the stand-in StableHLO dialect implement it through
+    external models.
+  }];
+  let methods = [
+    InterfaceMethod<"The class of operations this one belongs to.",
+      "::mlir::act::OpKind", "getOpKind">,
+    InterfaceMethod<[{
+        True if running the operation again on the same operands gives the same
+        result cheaply: pure, deterministic, and about as costly as reading its
+        operands. Contractions, reductions, random numbers and loops are not.
+      }],
+      "bool", "isCheapToRecompute", (ins), [{}], [{
+        return isCheapKind($_op.getOpKind());
+      }]>,
+    InterfaceMethod<[{
+        True if a small change of a floating-point operand can change the result
+        by a jump: comparisons, `floor`, `sign`, conversion to integers, sorting.
+      }],
+      "bool", "isDiscontinuous", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{
+        True if huge finite operands (mask fills such as -1e30) come out small:
+        `exponential` (of a negative fill), `logistic`, `tanh`, comparisons.
+      }],
+      "bool", "squashesRange", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{
+        For `select`-like operations the operands one of which each result element
+        is taken from; empty for others.
+      }],
+      "::llvm::SmallVector<::mlir::Value>", "getSelectedValues", (ins), [{}],
+      [{ return {}; }]>,
+    InterfaceMethod<[{
+        The elements of the result if the operation is a constant, else null.
+      }],
+      "::mlir::Attribute", "getConstantElements", (ins), [{}], [{ return {}; }]>,
+    InterfaceMethod<[{
+        An inclusive upper bound of the result elements of an unsigned or
+        non-negative integer operation that follows from its attributes and
+        `operandBounds` (one entry per operand), if there is one.
+      }],
+      "::std::optional<uint64_t>", "getUpperBound",
+      (ins "::llvm::ArrayRef<::std::optional<uint64_t>>":$operandBounds), [{}],
+      [{ return std::nullopt; }]>,
+    InterfaceMethod<[{
+        Floating-point operations of one execution; 2 m n k for a contraction.
+      }],
+      "double", "getFlops", (ins), [{}],
+      [{ return ::mlir::act::getDefaultFlops($_op.getOperation()); }]>
+  ];
+}
+
+#endif // ACT_ANALYSIS_OPMODEL_OPMODELINTERFACE_TD

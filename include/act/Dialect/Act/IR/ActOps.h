@@ -1,0 +1,22 @@
+//===- ActOps.h - Operations of the act dialect -*- C++ -*-===//
+//
+// Part of act, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACT_DIALECT_ACT_IR_ACTOPS_H
+#define ACT_DIALECT_ACT_IR_ACTOPS_H
+
+#include "act/Dialect/Act/IR/ActDialect.h"
+#include "act/Dialect/Act/IR/ActTypes.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#define GET_OP_CLASSES
+#include "act/Dialect/Act/IR/ActOps.h.inc"
+
+#endif // ACT_DIALECT_ACT_IR_ACTOPS_H

@@ -1,0 +1,35 @@
+//===- ActTypes.td - Types of the act dialect -*- tablegen -*-===//
+//
+// Part of act, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACT_DIALECT_ACT_IR_ACTTYPES_TD
+#define ACT_DIALECT_ACT_IR_ACTTYPES_TD
+
+include "act/Dialect/Act/IR/ActAttributes.td"
+
+def Act_CompressedType : TypeDef<Act_Dialect, "Compressed"> {
+  let mnemonic = "compressed";
+  let summary = "A saved tensor in its stored form";
+  let description = [{
+    Shape and element type of the saved tensor and the encoding that stores it.
+    The layout in memory follows from both through `EncodingAttrInterface`.
+
+    Example: `!act.compressed<tensor<8x64xf32>, #act.group_quant<bits = 4, group = 64>>`
+
+    Constraints:
+
+    * C1: the encoding implements `EncodingAttrInterface`.
+    * C2: the encoding applies to the tensor type.
+  }];
+  let parameters = (ins
+    "::mlir::RankedTensorType":$tensorType,
+    "::mlir::act::EncodingAttrInterface":$encoding);
+  let assemblyFormat = "`<` $tensorType `,` $encoding `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif // ACT_DIALECT_ACT_IR_ACTTYPES_TD

@@ -1,0 +1,29 @@
+//===- InitAll.h - Registration of everything act provides -*- C++ -*-===//
+//
+// Part of act, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACT_INITALL_H
+#define ACT_INITALL_H
+
+#include "act/Conversion/Passes.h"
+#include "act/Dialect/Act/IR/ActDialect.h"
+#include "act/Dialect/Act/Transforms/Passes.h"
+#include "mlir/IR/DialectRegistry.h"
+
+namespace mlir::act {
+
+/// Adds the act dialect and the models of upstream operations to `registry`.
+inline void registerActDialects(DialectRegistry &registry) {
+  registry.insert<ActDialect>();
+}
+
+/// Registers the passes and pipelines of act.
+inline void registerAllActPasses() { registerActConversionPasses(); }
+
+} // namespace mlir::act
+
+#endif // ACT_INITALL_H

@@ -1,0 +1,9 @@
+//===- UpstreamModels.cpp - Models of upstream dialects ----------===//
+//
+// Part of act, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "act/Analysis/OpModel/OpModel.h"
