@@ -1,4 +1,4 @@
-//===- OpModel.cpp - What act knows about operations ----------===//
+//===- OpModel.cpp - What act knows about operations ----------------------===//
 //
 // Part of act, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,8 +7,255 @@
 //===----------------------------------------------------------------------===//
 
 #include "act/Analysis/OpModel/OpModel.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::act;
 
 #include "act/Analysis/OpModel/OpModelInterface.cpp.inc"
+
+StringRef mlir::act::stringifyOpKind(OpKind kind) {
+  switch (kind) {
+  case OpKind::Elementwise:
+    return "elementwise";
+  case OpKind::View:
+    return "view";
+  case OpKind::Broadcast:
+    return "broadcast";
+  case OpKind::Indexing:
+    return "indexing";
+  case OpKind::Reduction:
+    return "reduction";
+  case OpKind::Contraction:
+    return "contraction";
+  case OpKind::Scatter:
+    return "scatter";
+  case OpKind::Sort:
+    return "sort";
+  case OpKind::Random:
+    return "random";
+  case OpKind::Constant:
+    return "constant";
+  case OpKind::Control:
+    return "control";
+  case OpKind::Barrier:
+    return "barrier";
+  case OpKind::Opaque:
+    return "opaque";
+  }
+  llvm_unreachable("unknown kind");
+}
+
+bool mlir::act::isCheapKind(OpKind kind) {
+  switch (kind) {
+  case OpKind::Elementwise:
+  case OpKind::View:
+  case OpKind::Broadcast:
+  case OpKind::Indexing:
+  case OpKind::Constant:
+    return true;
+  default:
+    return false;
+  }
+}
+
+double mlir::act::getDefaultFlops(Operation *op) {
+  double elements = 0;
+  for (Type type : op->getResultTypes())
+    elements += static_cast<double>(getNumElements(type).value_or(0));
+  return elements;
+}
+
+//===----------------------------------------------------------------------===//
+// Queries
+//===----------------------------------------------------------------------===//
+
+OpKind mlir::act::getOpKind(Operation *op) {
+  if (auto model = dyn_cast<OpModelInterface>(op))
+    return model.getOpKind();
+  return op->hasTrait<OpTrait::ConstantLike>() ? OpKind::Constant
+                                               : OpKind::Opaque;
+}
+
+bool mlir::act::isCheapToRecompute(Operation *op) {
+  if (auto model = dyn_cast<OpModelInterface>(op))
+    return model.isCheapToRecompute();
+  return op->hasTrait<OpTrait::ConstantLike>();
+}
+
+bool mlir::act::isDiscontinuous(Operation *op) {
+  auto model = dyn_cast<OpModelInterface>(op);
+  return model && model.isDiscontinuous();
+}
+
+bool mlir::act::squashesRange(Operation *op) {
+  auto model = dyn_cast<OpModelInterface>(op);
+  return model && model.squashesRange();
+}
+
+SmallVector<Value> mlir::act::getSelectedValues(Operation *op) {
+  if (auto model = dyn_cast<OpModelInterface>(op))
+    return model.getSelectedValues();
+  return {};
+}
+
+Attribute mlir::act::getConstantElements(Operation *op) {
+  if (auto model = dyn_cast<OpModelInterface>(op))
+    return model.getConstantElements();
+  Attribute value;
+  if (op->hasTrait<OpTrait::ConstantLike>() &&
+      matchPattern(op, m_Constant(&value)))
+    return value;
+  return {};
+}
+
+double mlir::act::getFlops(Operation *op) {
+  if (auto model = dyn_cast<OpModelInterface>(op))
+    return model.getFlops();
+  return getDefaultFlops(op);
+}
+
+SmallVector<Value> mlir::act::getAllOperands(Operation *op) {
+  if (op->getNumRegions() == 0) {
+    llvm::SmallSetVector<Value, 4> operands(op->operand_begin(),
+                                            op->operand_end());
+    return operands.takeVector();
+  }
+  llvm::SetVector<Value, SmallVector<Value>> operands;
+  op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (inner == op || !op->isAncestor(operand.getParentRegion()->getParentOp()))
+        operands.insert(operand);
+  });
+  return operands.takeVector();
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+std::optional<int64_t> mlir::act::getNumElements(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape())
+    return std::nullopt;
+  return tensor.getNumElements();
+}
+
+/// Bytes of one element of type `type` held in full.
+static std::optional<int64_t> getElementBytes(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type)) {
+    std::optional<int64_t> part = getElementBytes(complex.getElementType());
+    return part ? std::optional<int64_t>(2 * *part) : std::nullopt;
+  }
+  if (isa<IndexType>(type))
+    return IndexType::kInternalStorageBitWidth / 8;
+  if (!type.isIntOrFloat())
+    return std::nullopt;
+  return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+}
+
+std::optional<int64_t> mlir::act::getTensorBytes(Type type) {
+  std::optional<int64_t> elements = getNumElements(type);
+  if (!elements)
+    return std::nullopt;
+  std::optional<int64_t> bytes =
+      getElementBytes(cast<RankedTensorType>(type).getElementType());
+  return bytes ? std::optional<int64_t>(*elements * *bytes) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Bounds
+//===----------------------------------------------------------------------===//
+
+std::optional<uint64_t> mlir::act::getGreatestElement(Attribute elements,
+                                                      bool isSigned) {
+  auto values = dyn_cast_or_null<DenseIntElementsAttr>(elements);
+  if (!values || values.empty())
+    return std::nullopt;
+  uint64_t greatest = 0;
+  for (const APInt &value : values.getValues<APInt>()) {
+    if (value.getActiveBits() > 64 || (isSigned && value.isNegative()))
+      return std::nullopt;
+    greatest = std::max(greatest, value.getZExtValue());
+    if (values.isSplat())
+      break;
+  }
+  return greatest;
+}
+
+/// The bound that follows from the type alone.
+static std::optional<uint64_t> getTypeBound(Type type) {
+  auto integer = dyn_cast<IntegerType>(getElementTypeOrSelf(type));
+  if (!integer || integer.getWidth() > 64 ||
+      !(integer.isUnsigned() || integer.getWidth() == 1))
+    return std::nullopt;
+  return llvm::maskTrailingOnes<uint64_t>(integer.getWidth());
+}
+
+namespace {
+/// Bounds of values, each from those of its operands. Looks at no more than a
+/// few dozen operations.
+class BoundSolver {
+public:
+  std::optional<uint64_t> solve(Value root) {
+    stack.push_back(root);
+    while (!stack.empty()) {
+      Value value = stack.back();
+      if (bounds.contains(value) || visit(value))
+        stack.pop_back();
+    }
+    return bounds.lookup(root);
+  }
+
+private:
+  /// Finds the bound of `value`, or puts what it depends on on the stack.
+  bool visit(Value value) {
+    std::optional<uint64_t> typeBound = getTypeBound(value.getType());
+    auto model =
+        dyn_cast_or_null<OpModelInterface>(value.getDefiningOp());
+    SmallVector<std::optional<uint64_t>> operandBounds;
+    if (model && !getOperandBounds(model, operandBounds))
+      return false;
+    std::optional<uint64_t> bound;
+    if (model && model.getOpKind() == OpKind::Barrier &&
+        operandBounds.size() == model->getNumResults())
+      bound = operandBounds[cast<OpResult>(value).getResultNumber()];
+    else if (model && model->getNumResults() == 1)
+      bound = model.getUpperBound(operandBounds);
+    if (!bound || (typeBound && *typeBound < *bound))
+      bound = typeBound;
+    bounds[value] = bound;
+    return true;
+  }
+
+  /// False if operands had to be put on the stack first.
+  bool getOperandBounds(Operation *op,
+                        SmallVectorImpl<std::optional<uint64_t>> &result) {
+    size_t height = stack.size();
+    for (Value operand : op->getOperands()) {
+      if (isa<IntegerType, IndexType>(getElementTypeOrSelf(operand.getType())) &&
+          !bounds.contains(operand)) {
+        if (budget > 0) {
+          --budget;
+          stack.push_back(operand);
+        } else {
+          bounds[operand] = getTypeBound(operand.getType());
+        }
+      }
+      result.push_back(bounds.lookup(operand));
+    }
+    return stack.size() == height;
+  }
+
+  SmallVector<Value> stack;
+  DenseMap<Value, std::optional<uint64_t>> bounds;
+  int budget = 64;
+};
+} // namespace
+
+std::optional<uint64_t> mlir::act::getUpperBound(Value value) {
+  return BoundSolver().solve(value);
+}

@@ -75,6 +75,10 @@ double getFlops(Operation *op);
 /// found by walking up at most a few dozen operations.
 std::optional<uint64_t> getUpperBound(Value value);
 
+/// The greatest of constant integer elements; nothing if one is negative (where
+/// `isSigned`) or `elements` are not integers.
+std::optional<uint64_t> getGreatestElement(Attribute elements, bool isSigned);
+
 /// Operands of `op` and the values its regions use from outside, each once, in
 /// order of first use.
 SmallVector<Value> getAllOperands(Operation *op);
