@@ -6,4 +6,94 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "act/Analysis/AutodiffGraph.h"
+#include "act/Analysis/OpModel/OpModel.h"
+#include "act/Dialect/Act/IR/ActOps.h"
 #include "act/Dialect/Act/Transforms/Passes.h"
+
+namespace mlir::act {
+#define GEN_PASS_DEF_ACTVERIFYPARTITIONPASS
+#include "act/Dialect/Act/Transforms/Passes.h.inc"
+} // namespace mlir::act
+
+using namespace mlir;
+using namespace mlir::act;
+
+namespace {
+/// Checks one partitioned function.
+class PartitionVerifier {
+public:
+  explicit PartitionVerifier(const AutodiffGraph &graph) : graph(graph) {}
+
+  LogicalResult verify() {
+    bool ok = true;
+    for (Operation *op : graph.getBackward()) {
+      op->walk([&](Operation *nested) {
+        for (Value operand : nested->getOperands())
+          ok &= succeeded(verifyRead(nested, operand));
+      });
+      ok &= succeeded(verifyHeldBack(op));
+    }
+    return success(ok);
+  }
+
+private:
+  /// Backward's `op` may read `value`.
+  LogicalResult verifyRead(Operation *op, Value value) {
+    Operation *def = graph.getForwardDef(value);
+    if (!def)
+      return success();
+    if (isa<CompressedType>(value.getType())) {
+      if (isa<BarrierOp, DequantizeLoadOp>(op))
+        return success();
+    } else if (graph.isHead(def) || graph.isReturned(value) ||
+               getAllOperands(def).empty()) {
+      return success();
+    }
+    InFlightDiagnostic diag =
+        op->emitOpError("of backward reads a forward value of type ")
+        << value.getType() << " that does not come from a save";
+    diag.attachNote(def->getLoc()) << "defined here by '" << def->getName()
+                                   << "'";
+    return diag;
+  }
+
+  /// A clone of a forward operation depends on a barrier, so that it is not found
+  /// equal to the original.
+  LogicalResult verifyHeldBack(Operation *op) {
+    if (!isRecomputeLocation(op->getLoc()))
+      return success();
+    bool isHeld = llvm::any_of(getAllOperands(op), [&](Value operand) {
+      Operation *def = operand.getDefiningOp();
+      return def && !graph.getForwardDef(operand);
+    });
+    if (isHeld)
+      return success();
+    return op->emitOpError(
+        "was cloned into backward but no barrier holds it back");
+  }
+
+  const AutodiffGraph &graph;
+};
+
+struct ActVerifyPartitionPass
+    : mlir::act::impl::ActVerifyPartitionPassBase<ActVerifyPartitionPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    FunctionOpInterface function = getOperation();
+    markAllAnalysesPreserved();
+    bool hasSaves = function
+                        ->walk([](CompressedSaveOp) {
+                          return WalkResult::interrupt();
+                        })
+                        .wasInterrupted();
+    if (!hasSaves)
+      return;
+    FailureOr<AutodiffGraph> graph = AutodiffGraph::build(
+        function, getNumPrimalResults(function, primalResults));
+    if (failed(graph) || failed(PartitionVerifier(*graph).verify()))
+      signalPassFailure();
+  }
+};
+} // namespace

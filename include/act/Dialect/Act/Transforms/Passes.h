@@ -9,6 +9,9 @@
 #ifndef ACT_DIALECT_ACT_TRANSFORMS_PASSES_H
 #define ACT_DIALECT_ACT_TRANSFORMS_PASSES_H
 
+#include "act/Dialect/Act/Transforms/PartitionOptions.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir::act {

@@ -1,0 +1,37 @@
+//===- PartitionOptions.h - Options of act-partition -*- C++ -*-===//
+//
+// Part of act, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACT_DIALECT_ACT_TRANSFORMS_PARTITIONOPTIONS_H
+#define ACT_DIALECT_ACT_TRANSFORMS_PARTITIONOPTIONS_H
+
+namespace mlir::act {
+
+/// Which of several minimum cuts is taken.
+enum class CutSide {
+  Sink,  ///< nearest to backward: fewer operations run again
+  Source ///< nearest to where values are computed: fewer, earlier survivors
+};
+
+/// Which contractions of forward may be run again in backward.
+enum class RecomputedContractions {
+  None,
+  Batch,  ///< batched products larger than both operands: attention scores
+  Growing ///< also products with arguments that grow: qkv, first MLP product
+};
+
+/// See the options of `act-partition`.
+struct PartitionOptions {
+  unsigned bits = 4;
+  unsigned window = 1;
+  CutSide cut = CutSide::Sink;
+  RecomputedContractions recompute = RecomputedContractions::None;
+};
+
+} // namespace mlir::act
+
+#endif // ACT_DIALECT_ACT_TRANSFORMS_PARTITIONOPTIONS_H

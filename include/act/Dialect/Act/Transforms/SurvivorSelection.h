@@ -1,0 +1,55 @@
+//===- SurvivorSelection.h - Which forward values cross the boundary -*- C++ -*-===//
+//
+// Part of act, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACT_DIALECT_ACT_TRANSFORMS_SURVIVORSELECTION_H
+#define ACT_DIALECT_ACT_TRANSFORMS_SURVIVORSELECTION_H
+
+#include "act/Analysis/AutodiffGraph.h"
+#include "act/Dialect/Act/Transforms/EncodingPolicy.h"
+#include "act/Dialect/Act/Transforms/PartitionOptions.h"
+
+namespace mlir::act {
+
+/// Chooses the forward values that cross into backward: a minimum cut between
+/// what must be kept (results of operations that are not run again, capacity the
+/// bytes of the encoded value) and what backward reads.
+class SurvivorSelection {
+public:
+  SurvivorSelection(const AutodiffGraph &graph, const EncodingPolicy &policy,
+                    const PartitionOptions &options);
+
+  /// The survivors in program order.
+  SmallVector<Value> select() const;
+
+  /// True if `op` of forward may be run again in backward.
+  bool isRecomputable(Operation *op) const;
+
+  /// Why `value` must be restored exactly, if it must.
+  std::optional<Exactness> getExactness(Value value) const;
+
+private:
+  void findStatistics();
+  void findMaskFills();
+  void findFree();
+  void findOrdered();
+
+  bool isRecomputableContraction(Operation *op) const;
+  int64_t getCapacity(Value value) const;
+
+  const AutodiffGraph &graph;
+  const EncodingPolicy &policy;
+  const PartitionOptions &options;
+  llvm::DenseSet<Value> statistics; ///< reductions and functions of them only
+  llvm::DenseSet<Value> maskFills;  ///< may hold huge sentinels
+  llvm::DenseSet<Value> free;       ///< cheap functions of arguments, constants
+  llvm::DenseSet<Value> ordered;    ///< backward compares or sorts by them
+};
+
+} // namespace mlir::act
+
+#endif // ACT_DIALECT_ACT_TRANSFORMS_SURVIVORSELECTION_H

@@ -1,0 +1,321 @@
+//===- BackwardRewriter.cpp - Let backward read forward through saves ----------===//
+//
+// Part of act, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BackwardRewriter.h"
+#include "act/Analysis/OpModel/OpModel.h"
+#include "act/Dialect/Act/IR/ActOps.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace mlir::act;
+
+/// A cotangent that a barrier names is materialised; larger ones than this are
+/// better fused into their users.
+static constexpr int64_t kMaxTieElements = 100'000'000;
+
+/// Splats from this size on are made again for their backward user (rule R4).
+static constexpr int64_t kMinSplatBytes = int64_t{1} << 20;
+
+static int64_t countElements(Value value) {
+  return getNumElements(value.getType()).value_or(0);
+}
+
+//===----------------------------------------------------------------------===//
+// CotangentFinder
+//===----------------------------------------------------------------------===//
+
+void CotangentFinder::add(Value value) {
+  if (!isa<RankedTensorType>(value.getType()))
+    return;
+  late.insert(value);
+  all.push_back(value);
+  int64_t size = countElements(value);
+  if (size > 1)
+    tensors.push_back(value);
+  if (size >= kMinEncodedElements && size <= kMaxTieElements)
+    wellSized.push_back(value);
+}
+
+bool CotangentFinder::isUsedFrom(Value value, unsigned position) const {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    std::optional<unsigned> at = graph.getPosition(user);
+    return at && *at >= position;
+  });
+}
+
+Value CotangentFinder::findNewest(SmallVectorImpl<Value> &stack,
+                                  unsigned position) const {
+  while (!stack.empty() && !isUsedFrom(stack.back(), position))
+    stack.pop_back();
+  return stack.empty() ? Value() : stack.back();
+}
+
+Value CotangentFinder::find(Operation *op, unsigned position) {
+  // 1. The largest cotangent that the operation reads itself.
+  Value largest, smallest;
+  for (Value operand : op->getOperands()) {
+    int64_t size = countElements(operand);
+    if (!isLate(operand) || size <= 1)
+      continue;
+    if (size <= kMaxTieElements &&
+        (!largest || size > countElements(largest)))
+      largest = operand;
+    if (!smallest || size < countElements(smallest))
+      smallest = operand;
+  }
+  if (largest)
+    return largest;
+  // 2. The newest of a good size. 3. Any that the operation reads. 4. Any.
+  if (Value newest = findNewest(wellSized, position))
+    return newest;
+  if (smallest)
+    return smallest;
+  if (Value newest = findNewest(tensors, position))
+    return newest;
+  return findNewest(all, position);
+}
+
+//===----------------------------------------------------------------------===//
+// BackwardRewriter
+//===----------------------------------------------------------------------===//
+
+BackwardRewriter::BackwardRewriter(const AutodiffGraph &graph,
+                                   const SurvivorSelection &selection,
+                                   const PartitionOptions &options)
+    : graph(graph), selection(selection), options(options), cotangents(graph),
+      builder(graph.getTerminator()->getContext()) {}
+
+void BackwardRewriter::save(Value survivor, unsigned id) {
+  Operation *def = survivor.getDefiningOp();
+  builder.setInsertionPointAfter(def);
+  auto type = CompressedType::get(builder.getContext(),
+                                  cast<RankedTensorType>(survivor.getType()),
+                                  RawAttr::get(builder.getContext()));
+  ExactnessAttr exact;
+  if (std::optional<Exactness> reason = selection.getExactness(survivor))
+    exact = ExactnessAttr::get(builder.getContext(), *reason);
+  saves[survivor] = CompressedSaveOp::create(builder, def->getLoc(), type,
+                                             survivor, exact, id);
+}
+
+void BackwardRewriter::makeForwardWait(Value survivor, Value saved) {
+  unsigned turningPoint = graph.getForward().size();
+  builder.setInsertionPointAfterValue(saved);
+  auto barrier = BarrierOp::create(builder, saved.getLoc(),
+                                   ValueRange{survivor, saved});
+  saved.replaceAllUsesExcept(barrier.getResult(1), barrier);
+  survivor.replaceUsesWithIf(barrier.getResult(0), [&](OpOperand &use) {
+    std::optional<unsigned> at = graph.getPosition(use.getOwner());
+    return at && *at < turningPoint;
+  });
+}
+
+Value BackwardRewriter::lookUp(Value value) const {
+  value = graph.getLeader(value);
+  Operation *def = graph.getForwardDef(value);
+  if (!def || graph.isHead(def))
+    return value;
+  if (auto it = copies.find(value); it != copies.end())
+    if (numContractions - it->second.contraction <= options.window)
+      return it->second.value;
+  if (saves.contains(value))
+    return {};
+  // Constants cost nothing; a copy would only hide what they are.
+  return getAllOperands(def).empty() ? value : Value();
+}
+
+SmallVector<Value>
+BackwardRewriter::findMissing(ArrayRef<Value> roots) const {
+  llvm::SetVector<Value> missing;
+  SmallVector<Value> stack(roots);
+  while (!stack.empty()) {
+    Value value = stack.pop_back_val();
+    if (lookUp(value) || !missing.insert(value))
+      continue;
+    if (!saves.contains(value))
+      llvm::append_range(stack,
+                         graph.getOperandLeaders(value.getDefiningOp()));
+  }
+  SmallVector<Value> ordered = missing.takeVector();
+  llvm::sort(ordered, [&](Value a, Value b) {
+    auto getKey = [&](Value v) {
+      return std::pair(*graph.getPosition(v.getDefiningOp()),
+                       cast<OpResult>(v).getResultNumber());
+    };
+    return getKey(a) < getKey(b);
+  });
+  return ordered;
+}
+
+SmallVector<Value> BackwardRewriter::tie(ArrayRef<Value> values, Operation *op,
+                                         unsigned position) {
+  Value cotangent = cotangents.find(op, position);
+  if (!cotangent)
+    return llvm::to_vector(values);
+  SmallVector<Value> inputs(values);
+  inputs.push_back(cotangent);
+  auto barrier = BarrierOp::create(builder, op->getLoc(), inputs);
+  Value later = barrier.getResults().back();
+  // The barrier's result must be used, or nothing waits for it.
+  cotangent.replaceUsesWithIf(later, [&](OpOperand &use) {
+    std::optional<unsigned> at = graph.getPosition(use.getOwner());
+    return at && *at >= position;
+  });
+  cotangents.add(later);
+  SmallVector<Value> results(barrier.getResults().drop_back());
+  tied.insert_range(results);
+  return results;
+}
+
+/// The operand of `op` with the fewest elements.
+static Value getSmallestOperand(Operation *op) {
+  SmallVector<Value> operands = getAllOperands(op);
+  return *llvm::min_element(operands, [](Value a, Value b) {
+    return countElements(a) < countElements(b);
+  });
+}
+
+void BackwardRewriter::materialize(ArrayRef<Value> missing, Operation *op,
+                                   unsigned position) {
+  builder.setInsertionPoint(op);
+  // What has to wait: the saves, and for every clone that nothing else holds back
+  // its smallest operand (rule R2), arguments and constants included.
+  llvm::MapVector<Value, Value> waiting;
+  llvm::DenseSet<Value> held;
+  llvm::DenseMap<Operation *, Value> leaves;
+  for (Value value : missing) {
+    held.insert(value);
+    if (Value saved = saves.lookup(value)) {
+      waiting[saved] = saved;
+      continue;
+    }
+    Operation *def = value.getDefiningOp();
+    if (llvm::any_of(graph.getOperandLeaders(def), [&](Value operand) {
+          return held.contains(operand) || isTied(lookUp(operand));
+        }))
+      continue;
+    Value leaf = getSmallestOperand(def);
+    leaves[def] = leaf;
+    waiting[leaf] = leaf;
+  }
+  SmallVector<Value> keys = llvm::to_vector(llvm::make_first_range(waiting));
+  for (auto [key, result] : llvm::zip_equal(keys, tie(keys, op, position)))
+    waiting[key] = result;
+
+  for (Value value : missing) {
+    Operation *def = value.getDefiningOp();
+    if (Value saved = saves.lookup(value)) {
+      Value load = DequantizeLoadOp::create(builder, op->getLoc(),
+                                            value.getType(), waiting[saved]);
+      tied.insert(load);
+      copies[value] = {load, numContractions};
+      continue;
+    }
+    if (lookUp(value))
+      continue; // another result of an operation that has been cloned
+    IRMapping mapping;
+    for (Value operand : getAllOperands(def))
+      mapping.map(operand, operand == leaves.lookup(def) ? waiting[operand]
+                                                         : lookUp(operand));
+    Operation *clone = builder.clone(*def, mapping);
+    clone->setLoc(getRecomputeLocation(def->getLoc()));
+    ++numClones;
+    tied.insert_range(clone->getResults());
+    for (auto [from, to] :
+         llvm::zip_equal(def->getResults(), clone->getResults()))
+      if (!saves.contains(from))
+        copies[from] = {to, numContractions};
+  }
+}
+
+/// True for operations that are fused into their users rather than run on whole
+/// operands.
+static bool isFusible(Operation *op) {
+  switch (getOpKind(op)) {
+  case OpKind::Elementwise:
+  case OpKind::View:
+  case OpKind::Broadcast:
+  case OpKind::Constant:
+    return true;
+  default:
+    return false;
+  }
+}
+
+void BackwardRewriter::recreateSplats(Operation *op, unsigned position) {
+  if (isFusible(op))
+    return;
+  for (OpOperand &operand : op->getOpOperands()) {
+    Operation *fill = operand.get().getDefiningOp();
+    if (!fill || !graph.getPosition(fill) ||
+        getOpKind(fill) != OpKind::Broadcast ||
+        getTensorBytes(operand.get().getType()).value_or(0) < kMinSplatBytes)
+      continue;
+    Value scalar = fill->getOperand(0);
+    Operation *constant = scalar.getDefiningOp();
+    if (!constant || !getConstantElements(constant) ||
+        countElements(scalar) != 1)
+      continue;
+    builder.setInsertionPoint(op);
+    IRMapping mapping;
+    mapping.map(scalar, tie(scalar, op, position).front());
+    operand.set(builder.clone(*fill, mapping)
+                    ->getResult(cast<OpResult>(operand.get())
+                                    .getResultNumber()));
+  }
+}
+
+void BackwardRewriter::rewriteOperation(Operation *op, unsigned position) {
+  // Uses by `op` and by operations nested in it.
+  SmallVector<OpOperand *> uses;
+  llvm::SetVector<Value> needed;
+  bool isLate = false;
+  op->walk([&](Operation *nested) {
+    for (OpOperand &use : nested->getOpOperands()) {
+      Value value = use.get();
+      isLate |= cotangents.isLate(value) || isTied(value);
+      Operation *def = graph.getForwardDef(value);
+      if (!def)
+        continue;
+      isLate |= !graph.isConstantLike(value);
+      if (!graph.isHead(def)) {
+        uses.push_back(&use);
+        needed.insert(value);
+      }
+    }
+  });
+  if (!needed.empty()) {
+    SmallVector<Value> missing = findMissing(needed.getArrayRef());
+    if (!missing.empty())
+      materialize(missing, op, position);
+    for (OpOperand *use : uses)
+      if (Value copy = lookUp(use->get()))
+        use->set(copy);
+  }
+  recreateSplats(op, position);
+  if (isLate)
+    for (Value result : op->getResults())
+      cotangents.add(result);
+  if (getOpKind(op) == OpKind::Contraction)
+    ++numContractions;
+}
+
+void BackwardRewriter::rewrite(ArrayRef<Value> survivors) {
+  for (auto [id, survivor] : llvm::enumerate(survivors))
+    save(survivor, id);
+  unsigned position = graph.getForward().size();
+  for (Operation *op : graph.getBackward())
+    rewriteOperation(op, position++);
+  for (Value survivor : survivors) {
+    Value saved = saves.lookup(survivor);
+    if (saved.use_empty())
+      saved.getDefiningOp()->erase();
+    else
+      makeForwardWait(survivor, saved);
+  }
+}

@@ -1,0 +1,39 @@
+//===- EncodingRules.h - Encodings per kind of value, read from a file -*- C++ -*-===//
+//
+// Part of act, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACT_LIB_DIALECT_ACT_TRANSFORMS_ENCODINGRULES_H
+#define ACT_LIB_DIALECT_ACT_TRANSFORMS_ENCODINGRULES_H
+
+#include "act/Dialect/Act/IR/ActOps.h"
+#include "llvm/Support/Regex.h"
+#include <limits>
+#include <optional>
+#include <string>
+
+namespace mlir::act {
+
+/// One rule of the file that `act-choose-encodings` reads; see there.
+struct EncodingRule {
+  std::string operation;
+  std::optional<llvm::Regex> locationName;
+  int64_t minElements = 0;
+  int64_t maxElements = std::numeric_limits<int64_t>::max();
+  EncodingAttrInterface encoding;
+
+  /// True if the rule speaks of what `save` stores and its encoding can store it.
+  bool matches(CompressedSaveOp save) const;
+};
+
+/// Reads the rules in the JSON file at `path`. Emits an error at `op` and fails
+/// if the file cannot be read or a rule is malformed.
+FailureOr<SmallVector<EncodingRule>> readEncodingRules(StringRef path,
+                                                       Operation *op);
+
+} // namespace mlir::act
+
+#endif // ACT_LIB_DIALECT_ACT_TRANSFORMS_ENCODINGRULES_H

@@ -1,0 +1,244 @@
+//===- SurvivorSelection.cpp - Which forward values cross the boundary ----------===//
+//
+// Part of act, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "act/Dialect/Act/Transforms/SurvivorSelection.h"
+#include "act/Analysis/MinCut.h"
+#include "act/Analysis/OpModel/OpModel.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::act;
+
+SurvivorSelection::SurvivorSelection(const AutodiffGraph &graph,
+                                     const EncodingPolicy &policy,
+                                     const PartitionOptions &options)
+    : graph(graph), policy(policy), options(options) {
+  findStatistics();
+  findMaskFills();
+  findFree();
+  findOrdered();
+}
+
+//===----------------------------------------------------------------------===//
+// Properties of forward values
+//===----------------------------------------------------------------------===//
+
+/// Elements of `value`; 0 if unknown.
+static int64_t countElements(Value value) {
+  return getNumElements(value.getType()).value_or(0);
+}
+
+static bool isFloat(Value value) {
+  return isa<FloatType>(getElementTypeOrSelf(value.getType()));
+}
+
+/// True if `op` combines whole axes into one value. A window reduction keeps its
+/// axes: its result is an activation.
+static bool reducesAxes(Operation *op) {
+  if (getOpKind(op) != OpKind::Reduction || op->getNumOperands() == 0)
+    return false;
+  auto from = dyn_cast<ShapedType>(op->getOperand(0).getType());
+  auto to = dyn_cast<ShapedType>(op->getResult(0).getType());
+  return from && to && from.hasRank() && to.hasRank() &&
+         to.getRank() < from.getRank();
+}
+
+void SurvivorSelection::findStatistics() {
+  for (Operation *op : graph.getForward()) {
+    bool isStatistic = reducesAxes(op);
+    if (!isStatistic && isCheapToRecompute(op)) {
+      // A function of statistics and constants only that does not grow.
+      bool hasStatistic = false;
+      isStatistic = true;
+      int64_t largest = 0;
+      for (Value operand : getAllOperands(op)) {
+        if (graph.isConstantLike(operand))
+          continue;
+        largest = std::max(largest, countElements(operand));
+        hasStatistic |= statistics.contains(operand);
+        isStatistic &= statistics.contains(operand);
+      }
+      isStatistic &= hasStatistic && op->getNumResults() == 1 &&
+                     countElements(op->getResult(0)) <= largest;
+    }
+    if (isStatistic)
+      statistics.insert_range(op->getResults());
+  }
+}
+
+/// True if `value` is made by repeating or reshaping a constant with an element
+/// above 1e4 in magnitude.
+static bool isHugeConstant(Value value) {
+  constexpr double kHuge = 1e4;
+  while (Operation *def = value.getDefiningOp()) {
+    if (Attribute elements = getConstantElements(def)) {
+      auto isHuge = [&](const APFloat &x) {
+        return std::abs(x.convertToDouble()) > kHuge;
+      };
+      if (auto scalar = dyn_cast<FloatAttr>(elements))
+        return isHuge(scalar.getValue());
+      auto dense = dyn_cast<DenseFPElementsAttr>(elements);
+      if (!dense || dense.empty())
+        return false;
+      return dense.isSplat() ? isHuge(dense.getSplatValue<APFloat>())
+                             : llvm::any_of(dense.getValues<APFloat>(), isHuge);
+    }
+    OpKind kind = getOpKind(def);
+    bool passesThrough = kind == OpKind::Broadcast || kind == OpKind::View ||
+                         kind == OpKind::Elementwise;
+    if (!passesThrough || def->getNumOperands() != 1)
+      return false;
+    value = def->getOperand(0);
+  }
+  return false;
+}
+
+void SurvivorSelection::findMaskFills() {
+  for (Operation *op : graph.getForward()) {
+    OpKind kind = getOpKind(op);
+    if (squashesRange(op) || kind == OpKind::Constant ||
+        kind == OpKind::Contraction)
+      continue;
+    auto isFilled = [&](Value operand) { return maskFills.contains(operand); };
+    if (llvm::any_of(op->getOperands(), isFilled) ||
+        llvm::any_of(act::getSelectedValues(op), isHugeConstant))
+      maskFills.insert_range(op->getResults());
+  }
+}
+
+void SurvivorSelection::findFree() {
+  for (Operation *op : graph.getForward()) {
+    if (!isCheapToRecompute(op) && getOpKind(op) != OpKind::Constant)
+      continue;
+    if (llvm::all_of(getAllOperands(op), [&](Value operand) {
+          return free.contains(operand) || !graph.getForwardDef(operand);
+        }))
+      free.insert_range(op->getResults());
+  }
+}
+
+void SurvivorSelection::findOrdered() {
+  for (Operation *op : graph.getBackward())
+    if (isDiscontinuous(op))
+      for (Value operand : op->getOperands())
+        if (graph.getForwardDef(operand) && isFloat(operand) &&
+            !free.contains(operand))
+          ordered.insert(operand);
+}
+
+std::optional<Exactness> SurvivorSelection::getExactness(Value value) const {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type)
+    return Exactness::Unsupported;
+  Operation *def = graph.getForwardDef(value);
+  if (isFloat(value) && def && getOpKind(def) == OpKind::Control)
+    return Exactness::LoopCarried;
+  std::optional<Exactness> byType = EncodingPolicy::getTypeExactness(type);
+  if (byType && *byType != Exactness::Small)
+    return byType;
+  if (statistics.contains(value))
+    return Exactness::Statistic;
+  if (maskFills.contains(value))
+    return Exactness::MaskFill;
+  if (ordered.contains(value))
+    return Exactness::Ordered;
+  return byType;
+}
+
+//===----------------------------------------------------------------------===//
+// Cut
+//===----------------------------------------------------------------------===//
+
+bool SurvivorSelection::isRecomputableContraction(Operation *op) const {
+  if (options.recompute == RecomputedContractions::None ||
+      op->getNumResults() != 1)
+    return false;
+  bool hasArgument = false;
+  int64_t largest = 0;
+  for (Value operand : getAllOperands(op)) {
+    bool isArgument = !graph.getForwardDef(operand) || free.contains(operand);
+    hasArgument |= isArgument;
+    if (!isArgument)
+      largest = std::max(largest, countElements(operand));
+  }
+  if (hasArgument && options.recompute != RecomputedContractions::Growing)
+    return false;
+  return largest > 0 && countElements(op->getResult(0)) > largest;
+}
+
+bool SurvivorSelection::isRecomputable(Operation *op) const {
+  if (getOpKind(op) == OpKind::Contraction)
+    return isRecomputableContraction(op);
+  if (!isCheapToRecompute(op) && getOpKind(op) != OpKind::Constant)
+    return false;
+  // On a rounded value a comparison may come out differently.
+  return options.bits == 0 || !isDiscontinuous(op) ||
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return !isFloat(operand) || free.contains(operand) ||
+                  !graph.getForwardDef(operand);
+         });
+}
+
+int64_t SurvivorSelection::getCapacity(Value value) const {
+  constexpr int64_t kUnit = 16; // bytes
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  std::optional<int64_t> bytes = getTensorBytes(value.getType());
+  if (!type || !bytes)
+    return FlowNetwork::kUnlimited / (int64_t{1} << 20);
+  if (graph.isReturned(value))
+    return 0; // alive to the end anyway
+  EncodingAttrInterface encoding =
+      policy.getEncoding(value, getExactness(value), options.bits);
+  int64_t stored = getStorageBytes(encoding, type);
+  // R5: of two cuts with equally large codes take the one on the side of the
+  // narrower element type, which costs less before it is encoded.
+  int64_t width = *bytes / std::max<int64_t>(type.getNumElements(), 1);
+  int64_t tieBreak = width <= 1 ? 0 : width == 2 ? 1 : width == 4 ? 2 : 3;
+  return 4 * std::max<int64_t>(1, stored / kUnit) + tieBreak;
+}
+
+SmallVector<Value> SurvivorSelection::select() const {
+  SmallVector<Value> values;
+  llvm::DenseMap<Value, unsigned> ids;
+  for (Operation *op : graph.getForward())
+    for (Value result : op->getResults()) {
+      ids[result] = values.size();
+      values.push_back(result);
+    }
+  // Node 2i holds value i before, node 2i+1 after the boundary.
+  unsigned source = 2 * values.size(), sink = source + 1;
+  FlowNetwork network(sink + 1);
+  for (auto [i, value] : llvm::enumerate(values))
+    network.addEdge(2 * i, 2 * i + 1, getCapacity(value));
+  for (Value value : graph.getCrossing())
+    network.addEdge(2 * ids.lookup(value) + 1, sink, FlowNetwork::kUnlimited);
+  for (Operation *op : graph.getForward()) {
+    bool canRecompute = isRecomputable(op);
+    SmallVector<Value> operands = graph.getOperandLeaders(op);
+    for (Value result : op->getResults()) {
+      unsigned before = 2 * ids.lookup(result);
+      if (!canRecompute || ordered.contains(result)) {
+        network.addEdge(source, before, FlowNetwork::kUnlimited);
+        continue;
+      }
+      for (Value operand : operands)
+        if (auto it = ids.find(operand); it != ids.end())
+          network.addEdge(2 * it->second + 1, before, FlowNetwork::kUnlimited);
+    }
+  }
+  network.maximizeFlow(source, sink);
+  llvm::BitVector sourceSide = options.cut == CutSide::Sink
+                                   ? network.getLargestSourceSide(sink)
+                                   : network.getSmallestSourceSide(source);
+  SmallVector<Value> survivors;
+  for (auto [i, value] : llvm::enumerate(values))
+    if (sourceSide.test(2 * i) && !sourceSide.test(2 * i + 1))
+      survivors.push_back(value);
+  return survivors;
+}
