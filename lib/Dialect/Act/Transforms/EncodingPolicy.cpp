@@ -47,7 +47,12 @@ EncodingPolicy::getEncoding(Value value, std::optional<Exactness> exact,
   auto type = cast<RankedTensorType>(value.getType());
   if (exact || bits == 0 || getTypeExactness(type))
     return getLossless(value);
-  return getGroupQuant(type, bits);
+  // Results of exp, tanh and the like share a range anyway; 8 bits lose little
+  // in larger groups.
+  Operation *def = value.getDefiningOp();
+  bool hasBoundedRange = def && getOpKind(def) == OpKind::Elementwise &&
+                         squashesRange(def);
+  return getGroupQuant(type, bits, bits == 8 || hasBoundedRange ? 256 : 64);
 }
 
 EncodingAttrInterface EncodingPolicy::getLossless(Value value) const {
@@ -88,9 +93,9 @@ static int64_t findGroup(int64_t extent, int64_t target, int64_t low,
 }
 
 EncodingAttrInterface EncodingPolicy::getGroupQuant(RankedTensorType type,
-                                                    unsigned bits) const {
+                                                    unsigned bits,
+                                                    int64_t target) const {
   MLIRContext *context = type.getContext();
-  int64_t target = bits == 8 ? 256 : 64;
   int64_t step = 8 / bits;
   auto get = [&](int64_t group, int64_t merge) {
     return GroupQuantAttr::get(context, bits, group, /*axis=*/-1, merge,

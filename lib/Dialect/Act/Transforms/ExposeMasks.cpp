@@ -75,7 +75,8 @@ Value ForwardPlacer::place(OpBuilder &builder, Operation *definition,
     Value current = worklist.back();
     Operation *def = current.getDefiningOp();
     // Constants may stand anywhere, behind `definition` too.
-    bool isThere = !def || def == definition || def->isBeforeInBlock(definition);
+    bool isThere =
+        !def || def == definition || def->isBeforeInBlock(definition);
     if (copies.contains(current) || isThere) {
       worklist.pop_back();
       continue;
@@ -163,7 +164,8 @@ struct ExposeMasksPass : act::impl::ActExposeMasksPassBase<ExposeMasksPass> {
     ForwardPlacer placer(block, turningPoint);
     auto options = remark::RemarkOpts::name("ExposeMasks").category("act");
     SmallVector<Operation *> backward;
-    for (Operation *op = turningPoint->getNextNode(); op; op = op->getNextNode())
+    for (Operation *op = turningPoint->getNextNode(); op;
+         op = op->getNextNode())
       backward.push_back(op);
     for (Operation *op : backward) {
       Location loc = op->getLoc();

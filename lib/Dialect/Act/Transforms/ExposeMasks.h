@@ -23,8 +23,9 @@ public:
   ForwardPlacer(Block &block, Operation *turningPoint)
       : block(block), turningPoint(turningPoint) {}
 
-  /// The last operation of forward that `values` depend on, if all of them can be
-  /// had in forward and not all come from arguments and constants; else null.
+  /// The last operation of forward that `values` depend on, if all of them can
+  /// be had in forward and not all come from arguments and constants; else
+  /// null.
   Operation *findLastDefinition(ValueRange values) const;
 
   /// `value` as computed behind `definition`, which `findLastDefinition` found;

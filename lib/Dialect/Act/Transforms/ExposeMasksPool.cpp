@@ -49,24 +49,28 @@ struct Pool {
 //===----------------------------------------------------------------------===//
 
 /// The only operation of `region`'s block besides a `return` of its result, if
-/// it is `name` of the two arguments in order.
+/// it is `name` of the two arguments, in order unless it is an addition.
 static Operation *matchBody(Region &region, StringRef name) {
   if (!region.hasOneBlock() || region.getNumArguments() != 2)
     return nullptr;
   Block &block = region.front();
   Operation &op = block.front();
-  if (block.getOperations().size() != 2 || op.getName().getStringRef() != name ||
-      op.getNumResults() != 1 || op.getOperands() != block.getArguments() ||
+  if (block.getOperations().size() != 2 ||
+      op.getName().getStringRef() != name || op.getNumOperands() != 2 ||
+      op.getNumResults() != 1 ||
       block.getTerminator()->getOperands() != op.getResults())
     return nullptr;
-  return &op;
+  bool inOrder = llvm::equal(op.getOperands(), block.getArguments());
+  bool reversed =
+      llvm::equal(llvm::reverse(op.getOperands()), block.getArguments());
+  return inOrder || (reversed && name == "stablehlo.add") ? &op : nullptr;
 }
 
 static bool isZero(Value value) {
   Operation *def = value.getDefiningOp();
-  auto elements = def ? dyn_cast_or_null<DenseFPElementsAttr>(
-                            act::getConstantElements(def))
-                      : DenseFPElementsAttr();
+  auto elements =
+      def ? dyn_cast_or_null<DenseFPElementsAttr>(act::getConstantElements(def))
+          : DenseFPElementsAttr();
   return elements && elements.isSplat() &&
          elements.getSplatValue<APFloat>().isZero();
 }
@@ -94,8 +98,14 @@ static std::optional<Pool> matchPool(Operation *op) {
   if (op->getName().getStringRef() != "stablehlo.select_and_scatter" ||
       op->getNumOperands() != 3 || op->getNumRegions() != 2)
     return std::nullopt;
-  Pool pool{op, matchBody(op->getRegion(0), "stablehlo.compare"),
-            op->getOperand(0), op->getOperand(1), {}, {}, {}, {}};
+  Pool pool{op,
+            matchBody(op->getRegion(0), "stablehlo.compare"),
+            op->getOperand(0),
+            op->getOperand(1),
+            {},
+            {},
+            {},
+            {}};
   auto type = dyn_cast<RankedTensorType>(pool.operand.getType());
   auto sourceType = dyn_cast<RankedTensorType>(pool.source.getType());
   if (!pool.compare || !prefersGreater(pool.compare) ||
@@ -150,7 +160,8 @@ static Value padOperand(StablehloBuilder &b, const Pool &pool, Value operand) {
 }
 
 /// The position of the selected element in each window. Selects as
-/// `select_and_scatter` does, by comparing what is selected so far with the next.
+/// `select_and_scatter` does, by comparing what is selected so far with the
+/// next.
 static Value buildIndex(StablehloBuilder &b, const Pool &pool, Value operand,
                         unsigned bits) {
   operand = padOperand(b, pool, operand);
@@ -175,9 +186,8 @@ static Value buildIndex(StablehloBuilder &b, const Pool &pool, Value operand,
       index = nextIndex;
       return;
     }
-    Value keep =
-        b.create("compare", predicateType, {selected, next}, direction)
-            ->getResult(0);
+    Value keep = b.create("compare", predicateType, {selected, next}, direction)
+                     ->getResult(0);
     selected = b.select(keep, selected, next);
     index = b.select(keep, index, nextIndex);
   });
@@ -190,8 +200,8 @@ static Value buildIndex(StablehloBuilder &b, const Pool &pool, Value operand,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The gradient in blocks: dimension `i` of the operand, padded to a multiple of
-/// its stride, is [blocks, stride], one block beginning with each window.
+/// The gradient in blocks: dimension `i` of the operand, padded to a multiple
+/// of its stride, is [blocks, stride], one block beginning with each window.
 /// Windows that reach into later blocks are added block by block.
 class GradientBuilder {
 public:
@@ -244,7 +254,8 @@ private:
   /// What is `block` blocks before each block.
   Value shift(Value value, ArrayRef<int64_t> block) {
     SmallVector<int64_t> starts, limits;
-    for (auto [count, touched, number] : llvm::zip_equal(blocks, reach, block)) {
+    for (auto [count, touched, number] :
+         llvm::zip_equal(blocks, reach, block)) {
       starts.push_back(touched - 1 - number);
       limits.push_back(starts.back() + count);
     }
@@ -288,8 +299,8 @@ private:
   Value crop(Value value) {
     SmallVector<int64_t> whole, limits;
     auto type = cast<RankedTensorType>(pool.op->getResult(0).getType());
-    for (auto [count, stride, low, size] : llvm::zip_equal(
-             blocks, pool.strides, pool.padLow, type.getShape())) {
+    for (auto [count, stride, low, size] :
+         llvm::zip_equal(blocks, pool.strides, pool.padLow, type.getShape())) {
       whole.push_back(count * stride);
       limits.push_back(low + size);
     }
@@ -321,8 +332,7 @@ mlir::act::exposeSelectedIndex(Operation *op, const ForwardPlacer &placer) {
   if (!definition)
     return std::nullopt;
 
-  unsigned bits =
-      llvm::PowerOf2Ceil(llvm::Log2_64_Ceil(pool->getWindowSize()));
+  unsigned bits = llvm::PowerOf2Ceil(llvm::Log2_64_Ceil(pool->getWindowSize()));
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(definition);
   IRMapping copies;

@@ -37,8 +37,8 @@ public:
     return true;
   }
   bool shouldAnalyzeRecursively(Operation *) const final { return false; }
-  bool allowSingleBlockOptimization(
-      iterator_range<Region::iterator>) const final {
+  bool
+  allowSingleBlockOptimization(iterator_range<Region::iterator>) const final {
     return true;
   }
   void processInlinedCallBlocks(Operation *,
@@ -192,7 +192,8 @@ LogicalResult ModuleInliner::run() {
       return failure();
 
   Functions needed = collectReachable();
-  for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+  for (auto function :
+       llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
     if (!needed.contains(function))
       function.erase();
   return success();

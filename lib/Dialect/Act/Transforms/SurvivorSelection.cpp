@@ -23,6 +23,7 @@ SurvivorSelection::SurvivorSelection(const AutodiffGraph &graph,
   findMaskFills();
   findFree();
   findOrdered();
+  findProductSizes();
 }
 
 //===----------------------------------------------------------------------===//
@@ -155,20 +156,43 @@ std::optional<Exactness> SurvivorSelection::getExactness(Value value) const {
 // Cut
 //===----------------------------------------------------------------------===//
 
+bool SurvivorSelection::isArgument(Value value) const {
+  return !graph.getForwardDef(value) || free.contains(value);
+}
+
+void SurvivorSelection::findProductSizes() {
+  for (Operation *op : graph.getForward()) {
+    if (getOpKind(op) != OpKind::Contraction || op->getNumResults() != 1)
+      continue;
+    SmallVector<Value> operands = graph.getOperandLeaders(op);
+    if (!llvm::any_of(operands, [&](Value v) { return isArgument(v); }))
+      continue;
+    for (Value operand : operands)
+      if (!isArgument(operand))
+        productSizes[operand] += countElements(op->getResult(0));
+  }
+}
+
 bool SurvivorSelection::isRecomputableContraction(Operation *op) const {
   if (options.recompute == RecomputedContractions::None ||
       op->getNumResults() != 1)
     return false;
   bool hasArgument = false;
   int64_t largest = 0;
-  for (Value operand : getAllOperands(op)) {
-    bool isArgument = !graph.getForwardDef(operand) || free.contains(operand);
-    hasArgument |= isArgument;
-    if (!isArgument)
-      largest = std::max(largest, countElements(operand));
+  int64_t size = countElements(op->getResult(0));
+  for (Value operand : graph.getOperandLeaders(op)) {
+    if (isArgument(operand)) {
+      hasArgument = true;
+      continue;
+    }
+    largest = std::max(largest, countElements(operand));
+    // Products of one activation with several weights count together: query, key
+    // and value are three times as large as what they are made of.
+    size = std::max(size, productSizes.lookup(operand));
   }
-  if (hasArgument && options.recompute != RecomputedContractions::Growing)
-    return false;
+  if (hasArgument)
+    return options.recompute == RecomputedContractions::Growing &&
+           largest > 0 && size > largest;
   return largest > 0 && countElements(op->getResult(0)) > largest;
 }
 

@@ -42,8 +42,9 @@ public:
 
 private:
   EncodingAttrInterface getLossless(Value value) const;
-  EncodingAttrInterface getGroupQuant(RankedTensorType type,
-                                      unsigned bits) const;
+  /// Codes in groups of about `target` elements.
+  EncodingAttrInterface getGroupQuant(RankedTensorType type, unsigned bits,
+                                      int64_t target) const;
 
   bool isSharded;
 };

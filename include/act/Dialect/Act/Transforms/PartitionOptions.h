@@ -21,7 +21,8 @@ enum class CutSide {
 enum class RecomputedContractions {
   None,
   Batch,  ///< batched products larger than both operands: attention scores
-  Growing ///< also products with arguments that grow: qkv, first MLP product
+  Growing ///< also products with arguments that are larger, together, than the
+          ///< activation: query, key and value, the first layer of an MLP block
 };
 
 /// See the options of `act-partition`.

@@ -78,8 +78,9 @@ def ActPartitionPass : InterfacePass<"act-partition", "FunctionOpInterface"> {
                         "products of activations that are larger than both, such "
                         "as attention scores"),
              clEnumValN(::mlir::act::RecomputedContractions::Growing, "growing",
-                        "also products with arguments that are larger than the "
-                        "activation, such as the first layer of an MLP block"))}]>
+                        "also products of an activation with arguments that are "
+                        "larger, together, than it: query, key and value, the "
+                        "first layer of an MLP block"))}]>
   ];
   let dependentDialects = ["::mlir::act::ActDialect"];
 }
@@ -182,8 +183,8 @@ def ActInlinePass : Pass<"act-inline", "ModuleOp"> {
       return %0 : tensor<f32>
     }
     func.func private @relu(%x: tensor<f32>) -> tensor<f32> {
-      %0 = stablehlo.constant dense<0.0> : tensor<f32>
-      %1 = stablehlo.maximum %x, %0 : tensor<f32>
+      %0 = arith.constant dense<0.0> : tensor<f32>
+      %1 = arith.maximumf %x, %0 : tensor<f32>
       return %1 : tensor<f32>
     }
     ```
@@ -192,8 +193,8 @@ def ActInlinePass : Pass<"act-inline", "ModuleOp"> {
 
     ```mlir
     func.func @main(%x: tensor<f32>) -> tensor<f32> {
-      %0 = stablehlo.constant dense<0.0> : tensor<f32>
-      %1 = stablehlo.maximum %x, %0 : tensor<f32>
+      %0 = arith.constant dense<0.0> : tensor<f32>
+      %1 = arith.maximumf %x, %0 : tensor<f32>
       return %1 : tensor<f32>
     }
     ```
@@ -222,26 +223,26 @@ def ActExposeMasksPass : InterfacePass<"act-expose-masks", "FunctionOpInterface"
       `maximum` then need one bit per element. Constants, views, broadcasts,
       padding and widening of operands that stand in backward are copied.
 
-    Softmax, LayerNorm and dropout need nothing here: JAX's backward reads the
-    output of softmax, the centred input of LayerNorm and the mask of dropout
-    already, the masks being predicates that forward computes from the key.
+    Softmax, LayerNorm and dropout need nothing here. JAX's backward already reads
+    the exponentials or the output of softmax, the centred input of LayerNorm and
+    the mask of dropout, which is a predicate that forward computes from the key.
 
-    Example, with a `relu` in forward:
+    Example, the gradient of `relu`:
 
     ```mlir
-      %y = stablehlo.maximum %x, %zeros : tensor<8x8xf32>
+      %y = "stablehlo.maximum"(%x, %zeros) ...
       ... // end of forward
-      %p = stablehlo.compare GT, %x, %zeros : (...) -> tensor<8x8xi1>
-      %dx = stablehlo.select %p, %dy, %zeros : ...
+      %p = "stablehlo.compare"(%x, %zeros) ... -> tensor<8x8xi1>
+      %dx = "stablehlo.select"(%p, %dy, %zeros) ...
     ```
 
     becomes
 
     ```mlir
-      %p = stablehlo.compare GT, %x, %zeros : (...) -> tensor<8x8xi1>
-      %y = stablehlo.maximum %x, %zeros : tensor<8x8xf32>
+      %p = "stablehlo.compare"(%x, %zeros) ... -> tensor<8x8xi1>
+      %y = "stablehlo.maximum"(%x, %zeros) ...
       ... // end of forward
-      %dx = stablehlo.select %p, %dy, %zeros : ...
+      %dx = "stablehlo.select"(%p, %dy, %zeros) ...
     ```
   }];
   let options = [

@@ -37,6 +37,11 @@ private:
   void findMaskFills();
   void findFree();
   void findOrdered();
+  void findProductSizes();
+
+  /// True if backward has `value` for free: an argument, a constant or a cheap
+  /// function of such.
+  bool isArgument(Value value) const;
 
   bool isRecomputableContraction(Operation *op) const;
   int64_t getCapacity(Value value) const;
@@ -48,6 +53,8 @@ private:
   llvm::DenseSet<Value> maskFills;  ///< may hold huge sentinels
   llvm::DenseSet<Value> free;       ///< cheap functions of arguments, constants
   llvm::DenseSet<Value> ordered;    ///< backward compares or sorts by them
+  /// Elements of all products of an activation with arguments.
+  llvm::DenseMap<Value, int64_t> productSizes;
 };
 
 } // namespace mlir::act
