@@ -9,9 +9,11 @@
 #ifndef ACT_INITALL_H
 #define ACT_INITALL_H
 
+#include "act/Analysis/OpModel/OpModel.h"
 #include "act/Conversion/Passes.h"
 #include "act/Dialect/Act/IR/ActDialect.h"
 #include "act/Dialect/Act/Transforms/Passes.h"
+#include "act/Pipelines/Pipelines.h"
 #include "mlir/IR/DialectRegistry.h"
 
 namespace mlir::act {
@@ -19,10 +21,15 @@ namespace mlir::act {
 /// Adds the act dialect and the models of upstream operations to `registry`.
 inline void registerActDialects(DialectRegistry &registry) {
   registry.insert<ActDialect>();
+  registerUpstreamOpModels(registry);
 }
 
 /// Registers the passes and pipelines of act.
-inline void registerAllActPasses() { registerActConversionPasses(); }
+inline void registerAllActPasses() {
+  registerActConversionPasses();
+  registerActPasses();
+  registerActPipelines();
+}
 
 } // namespace mlir::act
 

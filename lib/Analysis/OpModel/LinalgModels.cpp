@@ -78,6 +78,8 @@ static bool bodySquashes(LinalgOp op) {
   for (BlockArgument argument : op.getBlock()->getArguments())
     if (isa<FloatType>(argument.getType()))
       huge.insert(argument);
+  if (huge.empty())
+    return false;
   auto isHuge = [&](Value value) { return huge.contains(value); };
   for (Operation &inner : op.getBlock()->without_terminator())
     if (llvm::any_of(inner.getOperands(), isHuge) && !squashesRange(&inner))
@@ -137,8 +139,8 @@ static double getStructuredFlops(LinalgOp op) {
     return llvm::any_of(inner.getOperandTypes(), llvm::IsaPred<FloatType>) &&
            getOpKind(&inner) == OpKind::Elementwise;
   };
-  return iterations *
-         static_cast<double>(llvm::count_if(getComputations(op), computesFloat));
+  return iterations * static_cast<double>(
+                          llvm::count_if(getComputations(op), computesFloat));
 }
 
 namespace {

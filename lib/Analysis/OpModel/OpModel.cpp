@@ -127,7 +127,8 @@ SmallVector<Value> mlir::act::getAllOperands(Operation *op) {
   llvm::SetVector<Value, SmallVector<Value>> operands;
   op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
     for (Value operand : inner->getOperands())
-      if (inner == op || !op->isAncestor(operand.getParentRegion()->getParentOp()))
+      if (inner == op ||
+          !op->isAncestor(operand.getParentRegion()->getParentOp()))
         operands.insert(operand);
   });
   return operands.takeVector();
@@ -214,8 +215,7 @@ private:
   /// Finds the bound of `value`, or puts what it depends on on the stack.
   bool visit(Value value) {
     std::optional<uint64_t> typeBound = getTypeBound(value.getType());
-    auto model =
-        dyn_cast_or_null<OpModelInterface>(value.getDefiningOp());
+    auto model = dyn_cast_or_null<OpModelInterface>(value.getDefiningOp());
     SmallVector<std::optional<uint64_t>> operandBounds;
     if (model && !getOperandBounds(model, operandBounds))
       return false;
@@ -236,7 +236,8 @@ private:
                         SmallVectorImpl<std::optional<uint64_t>> &result) {
     size_t height = stack.size();
     for (Value operand : op->getOperands()) {
-      if (isa<IntegerType, IndexType>(getElementTypeOrSelf(operand.getType())) &&
+      if (isa<IntegerType, IndexType>(
+              getElementTypeOrSelf(operand.getType())) &&
           !bounds.contains(operand)) {
         if (budget > 0) {
           --budget;

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::act;
@@ -58,8 +59,8 @@ static Bound getConstantOperand(Value value, bool wantLeast) {
 
 /// Bounds of arith operations, which read the same bits as signed or unsigned.
 static Bound getArithBound(Operation *op, ArrayRef<Bound> operands) {
-  auto type = dyn_cast<IntegerType>(
-      getElementTypeOrSelf(op->getResult(0).getType()));
+  auto type =
+      dyn_cast<IntegerType>(getElementTypeOrSelf(op->getResult(0).getType()));
   if (!type)
     return std::nullopt;
   uint64_t max = bounds::getMax(type.getWidth());
@@ -87,7 +88,8 @@ static Bound getArithBound(Operation *op, ArrayRef<Bound> operands) {
       })
       .Case([&](arith::ExtUIOp) { return operands[0]; })
       .Case([&](arith::ExtSIOp ext) {
-        unsigned width = getElementTypeOrSelf(ext.getIn()).getIntOrFloatBitWidth();
+        unsigned width =
+            getElementTypeOrSelf(ext.getIn()).getIntOrFloatBitWidth();
         return fits(operands[0], bounds::getMax(width - 1));
       })
       .Case([&](arith::TruncIOp) { return fits(operands[0], max); })
@@ -134,8 +136,7 @@ static bool anyInside(Operation *op, function_ref<bool(Operation *)> test) {
 
 namespace {
 template <typename OpTy, OpKind kind, unsigned flags>
-struct Model
-    : OpModelInterface::ExternalModel<Model<OpTy, kind, flags>, OpTy> {
+struct Model : OpModelInterface::ExternalModel<Model<OpTy, kind, flags>, OpTy> {
   OpKind getOpKind(Operation *) const { return kind; }
   bool isCheapToRecompute(Operation *op) const {
     return isCheapKind(kind) && !anyInside(op, [](Operation *inner) {
@@ -150,8 +151,7 @@ struct Model
         isa<FloatType>(getElementTypeOrSelf(op->getOperand(0).getType())) &&
         !isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())))
       return true;
-    return op->getNumRegions() != 0 &&
-           anyInside(op, [](Operation *inner) {
+    return op->getNumRegions() != 0 && anyInside(op, [](Operation *inner) {
              return act::isDiscontinuous(inner);
            });
   }

@@ -91,7 +91,7 @@ LogicalResult ActChooseEncodingsPass::checkOptions() {
   if (bits != 0 && bits != 1 && bits != 2 && bits != 4 && bits != 8)
     return module.emitError("act-choose-encodings expects bits to be 0, 1, 2, 4 "
                             "or 8, got ")
-           << bits;
+           << bits.getValue();
   if (averageBits < 0 || errorBudget < 0)
     return module.emitError(
         "act-choose-encodings expects budgets that are not negative");
@@ -139,7 +139,7 @@ ActChooseEncodingsPass::assignBits(MutableArrayRef<Candidate> candidates) {
     candidate.bits = 8;
   if (errorBudget > 0 && getError(candidates) > errorBudget)
     return getOperation().emitError("error budget ")
-           << errorBudget << " is below the predicted error at 8 bits, "
+           << errorBudget.getValue() << " is below the predicted error at 8 bits, "
            << getError(candidates);
   while (averageBits == 0 || getAverageBits(candidates) > averageBits) {
     Candidate *best = nullptr;
@@ -163,7 +163,7 @@ ActChooseEncodingsPass::assignBits(MutableArrayRef<Candidate> candidates) {
       if (averageBits == 0)
         return success();
       return getOperation().emitError("average-bits ")
-             << averageBits << " is below the least that can be reached, "
+             << averageBits.getValue() << " is below the least that can be reached, "
              << getAverageBits(candidates);
     }
     best->bits /= 2;

@@ -43,7 +43,7 @@ struct ActPartitionPass
     if (bits != 0 && bits != 1 && bits != 2 && bits != 4 && bits != 8) {
       function.emitError("act-partition expects bits to be 0, 1, 2, 4 or 8, "
                          "got ")
-          << bits;
+          << bits.getValue();
       return signalPassFailure();
     }
     if (window == 0) {

@@ -24,6 +24,7 @@ SurvivorSelection::SurvivorSelection(const AutodiffGraph &graph,
   findFree();
   findOrdered();
   findProductSizes();
+  findGrown();
 }
 
 //===----------------------------------------------------------------------===//
@@ -196,9 +197,29 @@ bool SurvivorSelection::isRecomputableContraction(Operation *op) const {
   return largest > 0 && countElements(op->getResult(0)) > largest;
 }
 
+void SurvivorSelection::findGrown() {
+  for (Operation *op : graph.getForward()) {
+    int64_t size = 0;
+    for (Value operand : getAllOperands(op))
+      if (grown.contains(operand))
+        size = std::max(size, countElements(operand));
+    bool isGrown = getOpKind(op) == OpKind::Contraction
+                       ? isRecomputableContraction(op)
+                       : size > 0 && isCheapToRecompute(op) &&
+                             countElements(op->getResult(0)) >= size;
+    if (isGrown)
+      grown.insert_range(op->getResults());
+  }
+}
+
 bool SurvivorSelection::isRecomputable(Operation *op) const {
   if (getOpKind(op) == OpKind::Contraction)
     return isRecomputableContraction(op);
+  // Softmax over scores that are computed again is normalised again: with
+  // rounded scores and exact sums its rows no longer add up to one.
+  if (reducesAxes(op))
+    return llvm::any_of(op->getOperands(),
+                        [&](Value v) { return grown.contains(v); });
   if (!isCheapToRecompute(op) && getOpKind(op) != OpKind::Constant)
     return false;
   // On a rounded value a comparison may come out differently.

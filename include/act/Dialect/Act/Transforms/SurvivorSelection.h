@@ -38,6 +38,7 @@ private:
   void findFree();
   void findOrdered();
   void findProductSizes();
+  void findGrown();
 
   /// True if backward has `value` for free: an argument, a constant or a cheap
   /// function of such.
@@ -55,6 +56,9 @@ private:
   llvm::DenseSet<Value> ordered;    ///< backward compares or sorts by them
   /// Elements of all products of an activation with arguments.
   llvm::DenseMap<Value, int64_t> productSizes;
+  /// Results of contractions that may be computed again, and what is made of them
+  /// element by element.
+  llvm::DenseSet<Value> grown;
 };
 
 } // namespace mlir::act

@@ -1,0 +1,34 @@
+//===- ActToStablehlo.h - Saves, loads and barriers in StableHLO -*- C++
+//-*-===//
+//
+// Part of act, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACT_CONVERSION_ACTTOSTABLEHLO_ACTTOSTABLEHLO_H
+#define ACT_CONVERSION_ACTTOSTABLEHLO_ACTTOSTABLEHLO_H
+
+#include "act/Dialect/StablehloShell/StablehloBuilder.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectRegistry.h"
+#include <cstdint>
+#include <string>
+
+#include "act/Conversion/ActToStablehlo/StablehloEncodingInterface.h.inc"
+
+namespace mlir::act {
+
+/// Makes the encodings of the act dialect implement StablehloEncodingInterface.
+void registerStablehloEncodingModels(DialectRegistry &registry);
+
+/// Lowers every act operation in `module`: see ConvertActToStablehloPass.
+LogicalResult convertActToStablehlo(ModuleOp module, uint64_t seed);
+
+/// What the noise of the save `id` starts from: 32 well mixed bits.
+uint32_t getSaveSalt(uint64_t seed, uint64_t id);
+
+} // namespace mlir::act
+
+#endif // ACT_CONVERSION_ACTTOSTABLEHLO_ACTTOSTABLEHLO_H

@@ -1,0 +1,46 @@
+//===- StablehloEncodingInterface.td - Encodings in StableHLO -*- tablegen -*-===//
+//
+// Part of act, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACT_CONVERSION_ACTTOSTABLEHLO_STABLEHLOENCODINGINTERFACE_TD
+#define ACT_CONVERSION_ACTTOSTABLEHLO_STABLEHLOENCODINGINTERFACE_TD
+
+include "mlir/IR/OpBase.td"
+
+def StablehloEncodingInterface : AttrInterface<"StablehloEncodingInterface"> {
+  let cppNamespace = "::mlir::act";
+  let description = [{
+    How an encoding is computed in StableHLO. Attributes that implement
+    `EncodingAttrInterface` implement this one through external models
+    (`registerStablehloEncodingModels`), so that the dialect does not depend on
+    StableHLO. What `buildEncode` returns has the types of `getStorageTypes`.
+  }];
+  let methods = [
+    InterfaceMethod<
+      "A short name for the private functions that encode and decode.",
+      "::std::string", "getStablehloName">,
+    InterfaceMethod<
+      "True if the storage is the tensor itself; nothing is built then.",
+      "bool", "storesTensorItself", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<
+      "True if `buildEncode` reads its salt.",
+      "bool", "usesSalt", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<
+      "Computes the storage of `tensor`. `salt` is a rank-0 `ui32` that differs "
+      "from save to save, or null if `usesSalt` is false.",
+      "::llvm::SmallVector<::mlir::Value>", "buildEncode",
+      (ins "::mlir::act::StablehloBuilder &":$builder, "::mlir::Value":$tensor,
+           "::mlir::Value":$salt)>,
+    InterfaceMethod<
+      "Computes the value of type `type` that `storage` holds.",
+      "::mlir::Value", "buildDecode",
+      (ins "::mlir::act::StablehloBuilder &":$builder,
+           "::mlir::ValueRange":$storage, "::mlir::RankedTensorType":$type)>
+  ];
+}
+
+#endif // ACT_CONVERSION_ACTTOSTABLEHLO_STABLEHLOENCODINGINTERFACE_TD

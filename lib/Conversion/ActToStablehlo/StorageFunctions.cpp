@@ -1,0 +1,81 @@
+//===- StorageFunctions.cpp - Functions that encode and decode ----------===//
+//
+// Part of act, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StorageFunctions.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::act;
+
+/// `PREFIX_group_quant4_8x64xf32`
+static std::string getName(StringRef prefix, CompressedType type) {
+  RankedTensorType tensor = type.getTensorType();
+  std::string name;
+  llvm::raw_string_ostream os(name);
+  os << prefix << '_'
+     << cast<StablehloEncodingInterface>(type.getEncoding()).getStablehloName()
+     << '_';
+  for (int64_t size : tensor.getShape())
+    os << size << 'x';
+  os << tensor.getElementType();
+  return name;
+}
+
+func::FuncOp StorageFunctions::create(StringRef prefix, CompressedType type,
+                                      TypeRange inputs, TypeRange results) {
+  auto function =
+      func::FuncOp::create(endOfModule, module.getLoc(), getName(prefix, type),
+                           endOfModule.getFunctionType(inputs, results));
+  function.setPrivate();
+  symbols.insert(function);
+  function.addEntryBlock();
+  return function;
+}
+
+/// The storage tensors of `type`.
+static SmallVector<Type> getStorageTypes(CompressedType type) {
+  return llvm::map_to_vector(
+      type.getEncoding().getStorageTypes(type.getTensorType()),
+      [](RankedTensorType part) -> Type { return part; });
+}
+
+func::FuncOp StorageFunctions::getEncode(CompressedType type) {
+  func::FuncOp &function = encodes[type];
+  if (function)
+    return function;
+  auto encoding = cast<StablehloEncodingInterface>(type.getEncoding());
+  SmallVector<Type> inputs{type.getTensorType()};
+  if (encoding.usesSalt())
+    inputs.push_back(RankedTensorType::get(
+        {}, endOfModule.getIntegerType(32, /*isSigned=*/false)));
+  function = create("act_save", type, inputs, getStorageTypes(type));
+
+  OpBuilder body = OpBuilder::atBlockEnd(&function.front());
+  StablehloBuilder builder(body, function.getLoc());
+  Value salt = encoding.usesSalt() ? function.getArgument(1) : Value();
+  func::ReturnOp::create(
+      body, function.getLoc(),
+      encoding.buildEncode(builder, function.getArgument(0), salt));
+  return function;
+}
+
+func::FuncOp StorageFunctions::getDecode(CompressedType type) {
+  func::FuncOp &function = decodes[type];
+  if (function)
+    return function;
+  auto encoding = cast<StablehloEncodingInterface>(type.getEncoding());
+  function =
+      create("act_load", type, getStorageTypes(type), type.getTensorType());
+
+  OpBuilder body = OpBuilder::atBlockEnd(&function.front());
+  StablehloBuilder builder(body, function.getLoc());
+  func::ReturnOp::create(body, function.getLoc(),
+                         encoding.buildDecode(builder, function.getArguments(),
+                                              type.getTensorType()));
+  return function;
+}

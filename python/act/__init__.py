@@ -1,0 +1,35 @@
+# Part of act, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Training steps in a fraction of their memory, with the same loss bit for bit.
+
+step = act.compress(jax.value_and_grad(loss), bits=4)
+loss, gradients = step(parameters, batch)
+print(step.report(parameters, batch))
+"""
+
+from act.errors import (
+    ActDumpError,
+    ActError,
+    ActOptionError,
+    ActStepError,
+    ActToolError,
+    ActWarning,
+)
+from act.report import Report
+from act.step import CompressedStep, compress, value_and_grad
+from act.version import __version__
+
+__all__ = [
+    "ActDumpError",
+    "ActError",
+    "ActOptionError",
+    "ActStepError",
+    "ActToolError",
+    "ActWarning",
+    "CompressedStep",
+    "Report",
+    "__version__",
+    "compress",
+    "value_and_grad",
+]

@@ -1,0 +1,119 @@
+# Part of act, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Training steps that come as StableHLO text instead of a Python function."""
+
+import contextlib
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from jax import export
+from jax.extend.mlir import ir
+from jax.interpreters import mlir as jax_mlir
+
+from act import stablehlo
+from act.errors import ActStepError
+from act.partitions import argument_shardings
+from act.random_arguments import random_arguments
+
+
+@dataclasses.dataclass(frozen=True)
+class FileStep:
+    """A step read from a file.
+
+    Attributes:
+        name: name of the file without suffix.
+        text: the module in generic form, with the file's locations.
+        signature: of its `main`.
+        exported: the same, callable through JAX.
+        arguments: a random value for each argument.
+        shardings: of the arguments, where the module is partitioned.
+    """
+
+    name: str
+    text: str
+    signature: stablehlo.Signature
+    exported: export.Exported
+    arguments: tuple[np.ndarray, ...]
+    shardings: tuple[Any, ...]
+
+    @classmethod
+    def read(cls, path: Path, seed: int = 0) -> "FileStep":
+        """Reads StableHLO text, generic or pretty, with or without locations.
+
+        Args:
+            path: the file.
+            seed: of the random arguments.
+
+        Raises:
+            ActStepError: the file is no module that JAX can run.
+        """
+        try:
+            source = path.read_text()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ActStepError(f"cannot read {path} as text: {error}") from error
+        with jax_mlir.make_ir_context(), ir.Location.unknown():
+            module = stablehlo.parse_module(source)
+            signature = stablehlo.signature(module)
+            arguments, _ = random_arguments(module, seed)
+            shardings: tuple[Any, ...] = (None,) * len(arguments)
+            if signature.partitions > 1:
+                shardings = tuple(argument_shardings(module, signature.partitions))
+            text = module.operation.get_asm(
+                enable_debug_info=True, print_generic_op_form=True
+            )
+        with x64_if_needed(signature):
+            stub = stablehlo.stub_export(signature, path.stem)
+        return cls(
+            path.stem,
+            text,
+            signature,
+            stablehlo.with_module(stub, text),
+            arguments,
+            shardings,
+        )
+
+    def check_primal_results(self, primal_results: int) -> None:
+        """Raises ActStepError unless so many results leave a gradient."""
+        results = len(self.signature.results)
+        if not 1 <= primal_results < results:
+            raise ActStepError(
+                f"--primal-results {primal_results}: {self.name} has {results} "
+                f"results, so it must be between 1 and {results - 1}"
+            )
+
+    def lower(
+        self, exported: export.Exported, options: dict[str, Any] | None
+    ) -> jax.stages.Lowered:
+        """Lowers the step, or a rewritten one, with the donation it asks for."""
+        structs = [
+            jax.ShapeDtypeStruct(struct.shape, struct.dtype, sharding=sharding)
+            for struct, sharding in zip(
+                self.signature.arguments, self.shardings, strict=True
+            )
+        ]
+        with x64_if_needed(self.signature):
+            return jax.jit(
+                exported.call,
+                donate_argnums=self.signature.donated,
+                compiler_options=options,
+            ).lower(*structs)
+
+    def run(self, compiled: jax.stages.Compiled) -> list[jax.Array]:
+        """Executes a compiled step on the random arguments."""
+        with x64_if_needed(self.signature):
+            arguments = [
+                jax.device_put(value, sharding)
+                for value, sharding in zip(self.arguments, self.shardings, strict=True)
+            ]
+            return jax.block_until_ready(list(compiled(*arguments)))
+
+
+def x64_if_needed(
+    signature: stablehlo.Signature,
+) -> contextlib.AbstractContextManager:
+    """Returns a context in which JAX keeps 64-bit types if a step has any."""
+    return jax.enable_x64(True) if signature.needs_x64 else contextlib.nullcontext()

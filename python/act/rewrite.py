@@ -1,0 +1,113 @@
+# Part of act, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Rewrites an exported step with act-opt and picks the smallest candidate."""
+
+import dataclasses
+import re
+from collections.abc import Callable
+from typing import Any
+
+import jax
+from jax import export
+
+from act import tool, xla
+from act.errors import ActStepError
+from act.options import CompressOptions
+from act.progress import Stages
+from act.stablehlo import with_module
+
+
+@dataclasses.dataclass(frozen=True)
+class Rewritten:
+    """A compressed step.
+
+    Attributes:
+        exported: the step with the module act-opt made.
+        text: that module.
+        report: what act-opt reports about it.
+        options: the configuration that was taken.
+        candidates: temporary bytes XLA reported for each configuration tried,
+            by its summary; empty when there was only one.
+    """
+
+    exported: export.Exported
+    text: str
+    report: dict[str, Any]
+    options: CompressOptions
+    candidates: dict[str, int]
+
+
+def rewrite(
+    exported: export.Exported,
+    text: str,
+    primal_results: int,
+    options: CompressOptions,
+    compile_candidate: Callable[[export.Exported], jax.stages.Compiled],
+    stages: Stages,
+) -> Rewritten:
+    """Compresses a step.
+
+    Args:
+        exported: the original step.
+        text: its module in generic form.
+        primal_results: flat number of leading results that are primal.
+        options: what to do; with `search` other than "none" every candidate is
+            compiled and the one with the least temporary memory is returned.
+        compile_candidate: compiles a rewritten step, used only to compare.
+        stages: shows progress; its total counts no candidate yet.
+
+    Raises:
+        ActToolError: act-opt failed.
+        ActStepError: the step has no gradient, or jaxlib rejects the result.
+    """
+    candidates = list(options.candidates())
+    compare = len(candidates) > 1
+    stages.extend(len(candidates) * (2 if compare else 1))
+    best: Rewritten | None = None
+    sizes: dict[str, int] = {}
+    for candidate in candidates:
+        stages.start(f"act-opt {candidate.summary()}")
+        result = tool.run_compress(text, primal_results, candidate)
+        if not _has_gradient(text, result.report):
+            raise ActStepError(
+                "the step computes no gradient: besides its first "
+                f"{primal_results} flat results, which are taken as primal, nothing "
+                "is computed that reads values of theirs; compress a function that "
+                "returns (loss, gradients), such as jax.value_and_grad(loss), or "
+                "lower primal_results"
+            )
+        rewritten = Rewritten(
+            with_module(exported, result.text),
+            result.text,
+            result.report,
+            candidate,
+            sizes,
+        )
+        if compare:
+            stages.start(f"compiling {candidate.summary()}")
+            size = xla.temp_bytes(compile_candidate(rewritten.exported))
+            if not sizes or size < min(sizes.values()):
+                best = rewritten
+            sizes[candidate.summary()] = size
+        else:
+            best = rewritten
+    assert best is not None
+    return best
+
+
+def _has_gradient(text: str, report: dict[str, Any]) -> bool:
+    """Tells whether a step looks differentiated.
+
+    Args:
+        text: the original module; its locations name JAX's transformations.
+        report: what act-opt found in it.
+    """
+    if report["backward_operations"] == 0:
+        return False
+    if report["survivors"] or report["not_compressed"]:
+        return True
+    # A gradient may need no saved value, that of a sum for instance.
+    named_by_jax = re.search(r'loc\("jit\(', text) is not None
+    transposed = re.search(r'["/](?:\w+\()*transpose\(', text) is not None
+    return transposed or not named_by_jax

@@ -1,0 +1,162 @@
+# Part of act, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Finds act-opt and runs it as a subprocess.
+
+A subprocess, so that a crash of the compiler raises an exception instead of
+ending the training job, and because jaxlib carries another MLIR than act-opt.
+"""
+
+import dataclasses
+import functools
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from act.errors import ActToolError
+from act.options import CompressOptions
+from act.version import REQUIRED_TOOL_VERSION
+
+_HOW_TO_GET = (
+    "build it with `cmake --preset release && cmake --build --preset release` in "
+    "a checkout of act (the result is build/bin/act-opt), or set the environment "
+    "variable ACT_OPT to the path of an existing one"
+)
+_VERSION_TIMEOUT_S = 60
+
+
+@dataclasses.dataclass(frozen=True)
+class ToolResult:
+    """What act-opt made of a module.
+
+    Attributes:
+        text: the rewritten module, StableHLO in generic form.
+        report: the parsed JSON report of `act-compress`.
+        remarks: what act-opt wrote to stderr although it succeeded.
+    """
+
+    text: str
+    report: dict[str, Any]
+    remarks: str
+
+
+def find_tool() -> Path:
+    """Returns the act-opt to run, after checking that it is recent enough.
+
+    Looks at the environment variable ACT_OPT, then at build/bin/act-opt of the
+    checkout this package lies in, then at PATH.
+
+    Raises:
+        ActToolError: there is none, it does not run, or it is too old.
+    """
+    named = os.environ.get("ACT_OPT")
+    if named:
+        path = Path(named)
+        if not path.is_file():
+            raise ActToolError(
+                f"ACT_OPT names {named}, which is not a file; {_HOW_TO_GET}"
+            )
+    else:
+        path = Path(__file__).resolve().parents[2] / "build" / "bin" / "act-opt"
+        if not path.is_file():
+            on_path = shutil.which("act-opt")
+            if on_path is None:
+                raise ActToolError(f"act-opt was not found; {_HOW_TO_GET}")
+            path = Path(on_path)
+    _check_version(path, path.stat().st_mtime_ns)
+    return path
+
+
+@functools.lru_cache(maxsize=8)
+def _check_version(path: Path, _mtime_ns: int) -> None:
+    """Raises ActToolError unless `path --version` reports a usable version."""
+    try:
+        done = subprocess.run(
+            [path, "--version"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_VERSION_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ActToolError(f"cannot run {path}: {error}; {_HOW_TO_GET}") from error
+    needed = ".".join(map(str, REQUIRED_TOOL_VERSION))
+    match = re.search(r"\bact (\d+)\.(\d+)\.(\d+)", done.stdout)
+    if done.returncode != 0 or match is None:
+        said = (done.stdout + done.stderr).strip()[:300] or "nothing"
+        raise ActToolError(
+            f"{path} is not a usable act-opt: `--version` exited with "
+            f"{done.returncode} and printed {said!r} where 'act {needed}' or later "
+            f"is expected; {_HOW_TO_GET}"
+        )
+    found = tuple(map(int, match.groups()))
+    if found < REQUIRED_TOOL_VERSION:
+        raise ActToolError(
+            f"{path} is too old: it is act {'.'.join(map(str, found))}, this package "
+            f"needs {needed} or later; {_HOW_TO_GET}"
+        )
+
+
+def run_compress(
+    text: str, primal_results: int, options: CompressOptions
+) -> ToolResult:
+    """Runs the act-compress pipeline on a module.
+
+    Args:
+        text: StableHLO in generic form, with or without locations.
+        primal_results: flat number of leading results that are primal.
+        options: one configuration; its `search` is not looked at.
+
+    Raises:
+        ActToolError: act-opt is missing, too old or failed.
+    """
+    tool = find_tool()
+    with tempfile.TemporaryDirectory(prefix="act-") as directory:
+        source = Path(directory) / "step.mlir"
+        target = Path(directory) / "compressed.mlir"
+        report = Path(directory) / "report.json"
+        source.write_text(text)
+        command = [
+            str(tool),
+            str(source),
+            f"--pass-pipeline={options.pipeline(primal_results, report)}",
+            "--mlir-print-op-generic",
+            "--mlir-print-debuginfo",
+            "-o",
+            str(target),
+        ]
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False
+        )
+        stderr = done.stderr.replace(str(source), "step.mlir").strip()
+        if done.returncode != 0:
+            raise ActToolError(_failure(tool, done.returncode, stderr))
+        try:
+            return ToolResult(
+                target.read_text(), json.loads(report.read_text()), stderr
+            )
+        except (OSError, ValueError) as error:
+            raise ActToolError(
+                f"{tool} exited with 0 but left no readable result: {error}\n{stderr}"
+            ) from error
+
+
+def _failure(tool: Path, code: int, stderr: str) -> str:
+    """Words the failure of a run from its exit status and diagnostics."""
+    if code < 0:
+        try:
+            ended = f"was ended by signal {signal.Signals(-code).name}"
+        except ValueError:
+            ended = f"was ended by signal {-code}"
+    else:
+        ended = f"failed with exit status {code}"
+    errors = [line for line in stderr.splitlines() if "error:" in line]
+    first = re.sub(r"^.*?error:\s*", "", errors[0]) + "\n" if errors else ""
+    return f"{tool.name} {ended}: {first}{stderr or 'it printed no diagnostics'}"

@@ -1,0 +1,131 @@
+# Part of act, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The benchmark's models and measurements, on tiny instances."""
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))
+
+import measure  # noqa: E402
+import models  # noqa: E402
+from rounding import Rounding, rounded_relu_layer  # noqa: E402
+
+TINY = {
+    "mlp": lambda: models.mlp(2, samples=32, width=16),
+    "gpt": lambda: models.gpt(2, 32, 0.1, width=16, heads=2, length=8, sequences=2),
+    "cnn": lambda: models.cnn(images=4, size=8, channels=4),
+}
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_checkpointed_variants_compute_the_same(name):
+    model = TINY[name]()
+    arguments = (model.parameters, model.batch)
+    steps = (
+        model.step(),
+        model.step(jax.checkpoint),
+        model.policy_step(jax.checkpoint_policies.dots_saveable),
+    )
+    plain, *others = (jax.jit(step)(*arguments) for step in steps)
+    assert np.isfinite(plain[0])
+    for other in others:
+        jax.tree.map(
+            lambda a, b: np.testing.assert_allclose(a, b, rtol=2e-3, atol=1e-5),
+            plain,
+            other,
+        )
+
+
+def test_checkpoint_is_applied_per_layer():
+    jaxpr = str(
+        jax.make_jaxpr(TINY["mlp"]().step(jax.checkpoint))(
+            TINY["mlp"]().parameters, TINY["mlp"]().batch
+        )
+    )
+    assert jaxpr.count("checkpoint[") + jaxpr.count("remat") >= 2
+
+
+def test_time_ratio(monkeypatch):
+    now = 0.0
+    # The machine gets slower and is disturbed once; the ratio stays.
+    disturbed = iter([1, 1, 1, 1, 20] + [1] * 1000)
+
+    def run(seconds):
+        nonlocal now
+        now += seconds * (1 + now / 100) * next(disturbed)
+        return ()
+
+    monkeypatch.setattr(measure.time, "perf_counter", lambda: now)
+    ratio = measure.median_time_ratio(lambda: run(0.01), lambda: run(0.03), 2)
+    assert ratio == pytest.approx(3, rel=0.02)
+
+
+@pytest.mark.parametrize(("bits", "group"), itertools.product((2, 4, 8), (16, 64)))
+def test_rounding_is_unbiased_and_bounded(bits, group):
+    x = jax.random.normal(jax.random.key(0), (8, 64))
+    keys = jax.random.split(jax.random.key(1), 256)
+    samples = jax.vmap(lambda key: Rounding(bits, group, True)(x, key))(keys)
+    # A step is about six deviations wide in the worst group; bf16 widens it.
+    step = 7 / (2**bits - 1)
+    assert jnp.abs(samples - x).max() < step
+    assert jnp.abs(samples.mean(0) - x).max() < 6 * step / 2 / np.sqrt(len(keys))
+
+
+def test_relu_layer_with_fine_rounding_has_the_exact_gradient():
+    model = TINY["cnn"]()
+    p = model.parameters["convolutions"][0]
+    layer = rounded_relu_layer(models.convolve, Rounding(16, 64, False), True)
+
+    def gradient(function):
+        return jax.grad(lambda p, x: jnp.sum(function(p, x) ** 2), (0, 1))(
+            p, model.batch[0]
+        )
+
+    jax.tree.map(
+        lambda a, b: np.testing.assert_allclose(a, b, rtol=2e-2, atol=2e-2),
+        gradient(models.convolution_layer),
+        gradient(lambda p, x: layer(p, x, jax.random.key(0))),
+    )
+
+
+def test_command(tmp_path, monkeypatch, fake_tool):
+    file = tmp_path / "b.json"
+    command = ["benchmarks/run", "--only", "cnn", "--compile-only", "--json", str(file)]
+    done = subprocess.run(
+        command,
+        cwd=BENCHMARKS.parent,
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(file.read_text())["cnn"]
+    assert figures["temp_plain"] == figures["temp_act"]
+    assert figures["temp_checkpoint"] < figures["temp_plain"]
+    assert figures["time_ratio"] is None
+    assert "cnn" in done.stdout
+
+
+def test_command_names_unknown_models():
+    done = subprocess.run(
+        ["benchmarks/run", "--only", "nothing"],
+        cwd=BENCHMARKS.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "unknown nothing" in done.stderr

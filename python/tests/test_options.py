@@ -1,0 +1,91 @@
+# Part of act, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Options: checked values, the pipeline they stand for, candidates."""
+
+from pathlib import Path
+
+import pytest
+
+import act
+from act.options import CompressOptions
+
+
+def step(x):
+    return x, x
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bits": 3}, r"bits must be one of 0, 1, 2, 4, 8, got 3"),
+        ({"bits": True}, r"bits must be one of 0, 1, 2, 4, 8, got True"),
+        ({"bits": "4"}, r"bits must be one of 0, 1, 2, 4, 8, got '4'"),
+        ({"window": 2}, r"window must be one of 1, 3, got 2"),
+        ({"cut": "middle"}, r"cut must be one of 'sink', 'source', got 'middle'"),
+        ({"recompute": "all"}, r"recompute must be one of 'none', 'batch', 'growing'"),
+        ({"search": "fast"}, r"search must be one of 'none', 'default', 'full'"),
+        ({"average_bits": 0}, r"average_bits must be a positive number, got 0"),
+        ({"error_budget": -1.0}, r"error_budget must be a positive number, got -1.0"),
+        ({"rules": "/no/such.json"}, r"rules: no such file: /no/such.json"),
+        ({"primal_results": 0}, r"primal_results must be at least 1, got 0"),
+        ({"primal_results": 1.0}, r"primal_results must be an int, got 1.0"),
+        ({"primal_results": True}, r"primal_results must be an int, got True"),
+    ],
+)
+def test_bad_option(options, message):
+    with pytest.raises(act.ActOptionError, match=message):
+        act.compress(step, **options)
+
+
+def test_memory_budget_says_what_is_available():
+    with pytest.raises(act.ActOptionError, match=r"not available.*bits=.*search="):
+        act.compress(step, memory_budget="8GiB")
+
+
+def test_step_must_be_callable():
+    with pytest.raises(act.ActOptionError, match="step must be callable, got int"):
+        act.compress(3)
+
+
+def test_value_and_grad_rejects_primal_results():
+    with pytest.raises(act.ActOptionError, match="knows its primal results"):
+        act.value_and_grad(step, primal_results=2)
+
+
+def test_pipeline_holds_every_option(tmp_path: Path):
+    rules = tmp_path / "rules.json"
+    rules.write_text("[]")
+    options = CompressOptions(
+        bits=8,
+        window=3,
+        cut="source",
+        recompute="batch",
+        rules=rules,
+        average_bits=4.5,
+        error_budget=0.1,
+        seed=7,
+    )
+    assert options.pipeline(2, Path("/r.json")) == (
+        "builtin.module(act-compress{primal-results=2 bits=8 window=3 cut=source "
+        f"recompute=batch rules={rules} average-bits=4.5 error-budget=0.1 seed=7 "
+        "report=/r.json})"
+    )
+
+
+def test_pipeline_leaves_out_what_is_not_set():
+    assert CompressOptions().pipeline(1, Path("/r.json")) == (
+        "builtin.module(act-compress{primal-results=1 bits=4 window=1 cut=sink "
+        "recompute=none report=/r.json})"
+    )
+
+
+def test_candidates():
+    assert list(CompressOptions(search="none").candidates()) == [CompressOptions()]
+    few = list(CompressOptions(search="default", bits=2).candidates())
+    full = list(CompressOptions(search="full", bits=2).candidates())
+    assert len(set(full)) == 12
+    assert 1 < len(few) < 12
+    assert set(few) < set(full)
+    assert {option.bits for option in full} == {2}
+    assert few[0] == CompressOptions(bits=2)
