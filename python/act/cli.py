@@ -23,7 +23,7 @@ from act.file_step import FileStep
 from act.options import BITS, CUTS, RECOMPUTES, SEARCHES, WINDOWS, CompressOptions
 from act.progress import Stages
 from act.report import Report
-from act.rewrite import rewrite
+from act.rewrite import Rewritten, rewrite
 from act.version import __version__
 
 
@@ -78,8 +78,6 @@ def _compress_and_compile(
     """Returns the report, the comparison after a run, and further figures."""
     exact = options.run and stablehlo.uses_short_floats(step.text)
     flags = xla.EXACT_SHORT_FLOATS if exact else None
-    figures: dict[str, Any] = {"excess_precision": not exact, "executed": False}
-    started = time.perf_counter()
     result = rewrite(
         step.exported,
         step.text,
@@ -88,26 +86,24 @@ def _compress_and_compile(
         lambda exported: step.lower(exported, flags).compile(),
         stages,
     )
-    figures["rewrite_seconds"] = time.perf_counter() - started
+    figures: dict[str, Any] = {
+        "excess_precision": not exact,
+        "executed": options.run,
+        "rewrite_seconds": result.seconds,
+    }
     if options.output is not None:
         options.output.write_text(result.text)
     lowered = {"after": step.lower(result.exported, flags)}
     if not options.no_baseline:
         lowered = {"before": step.lower(step.exported, flags), **lowered}
         stages.extend(1)
-    compiled = {}
-    for side, what in lowered.items():
-        stages.start(f"compiling the step {_SIDES[side]}")
-        started = time.perf_counter()
-        compiled[side] = what.compile()
-        figures[f"compile_seconds_{side}"] = time.perf_counter() - started
+    compiled, seconds = _compile_all(lowered, result, stages)
+    figures |= {f"compile_seconds_{side}": s for side, s in seconds.items()}
     temps = {side: xla.temp_bytes(c) for side, c in compiled.items()}
     results = {}
-    if options.run:
-        figures["executed"] = True
-        for side, what in compiled.items():
-            stages.start(f"running the step {_SIDES[side]}")
-            results[side] = step.run(what)
+    for side, what in compiled.items() if options.run else ():
+        stages.start(f"running the step {_SIDES[side]}")
+        results[side] = step.run(what)
     comparison = None
     if len(results) == 2:
         comparison = compare_results(
@@ -130,6 +126,22 @@ def _compress_and_compile(
 _SIDES = {"before": "as it is", "after": "compressed"}
 
 
+def _compile_all(
+    lowered: dict[str, jax.stages.Lowered], result: Rewritten, stages: Stages
+) -> tuple[dict[str, jax.stages.Compiled], dict[str, float]]:
+    """Compiles each side, unless a search did; returns what it took in seconds."""
+    compiled, seconds = {}, {}
+    for side, what in lowered.items():
+        stages.start(f"compiling the step {_SIDES[side]}")
+        if side == "after" and result.compiled is not None:
+            compiled[side], seconds[side] = result.compiled, result.compile_seconds
+            continue
+        started = time.perf_counter()
+        compiled[side] = what.compile()
+        seconds[side] = time.perf_counter() - started
+    return compiled, seconds
+
+
 def _document(
     options: argparse.Namespace,
     report: Report,
@@ -146,6 +158,12 @@ def _document(
         if comparison.not_finite:
             numbers = ", ".join(map(str, comparison.not_finite))
             notes.append(f"not finite in the original step: results {numbers}")
+        if comparison.vanishing:
+            numbers = ", ".join(map(str, comparison.vanishing))
+            notes.append(
+                "zero but for rounding in the original step, so that a relative error "
+                f"says little: results {numbers}"
+            )
         for number, error in errors.items():
             if math.isinf(error):
                 notes.append(f"result {number} differs without bound from the original")
@@ -180,12 +198,18 @@ def _verdict(document: dict[str, Any]) -> list[str]:
     errors = document["gradient_errors"]
     if errors:
         lines.append(
-            f"relative gradient error: median {document['gradient_error_median']}, "
-            f"max {document['gradient_error_max']} over {len(errors)} results"
+            f"relative gradient error: median {_number(document, 'median')}, "
+            f"max {_number(document, 'max')} over {len(errors)} results"
         )
     elif document["executed"] and document["primal_identical"] is None:
         lines.append("executed; nothing to compare with")
     return lines + [f"note: {note}" for note in document["notes"]]
+
+
+def _number(document: dict[str, Any], which: str) -> str:
+    """Formats the median or the maximum of the gradient errors."""
+    value = document[f"gradient_error_{which}"]
+    return "unbounded" if value is None else f"{value:.4g}"
 
 
 def _finite(value: float | None) -> float | None:

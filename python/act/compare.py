@@ -12,6 +12,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+#: Results smaller than this, relative to the largest, may be zero but for rounding.
+VANISHING = 1e-4
+
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
@@ -25,12 +28,16 @@ class Comparison:
             compared one is not finite.
         all_nan: whether every float result of the reference is NaN throughout.
         not_finite: numbers of the results left out for a non-finite reference.
+        vanishing: numbers of the results whose error is above 1 while the
+            reference is tiny beside the others: often a gradient that is zero
+            but for rounding, such as that of a bias before a softmax.
     """
 
     primal_identical: bool
     gradient_errors: dict[int, float]
     all_nan: bool
     not_finite: tuple[int, ...]
+    vanishing: tuple[int, ...]
 
     @property
     def gradient_error_median(self) -> float | None:
@@ -58,6 +65,7 @@ def compare_results(
         (to_numpy(a), to_numpy(b)) for a, b in zip(reference, results, strict=True)
     ]
     errors: dict[int, float] = {}
+    sizes: dict[int, float] = {}
     not_finite = []
     nan_results = []
     for number, (expected, got) in enumerate(pairs):
@@ -69,6 +77,7 @@ def compare_results(
             continue
         if np.isfinite(wide).all():
             errors[number] = relative_error(wide, got.astype(wide.dtype))
+            sizes[number] = root_mean_square(wide)
         else:
             not_finite.append(number)
     return Comparison(
@@ -76,6 +85,11 @@ def compare_results(
         errors,
         bool(nan_results) and all(nan_results),
         tuple(not_finite),
+        tuple(
+            number
+            for number, error in errors.items()
+            if error > 1 and sizes[number] < VANISHING * max(sizes.values())
+        ),
     )
 
 
@@ -93,6 +107,11 @@ def relative_error(reference: np.ndarray, value: np.ndarray) -> float:
     if norm == 0:
         return 0.0 if difference == 0 else math.inf
     return difference / norm
+
+
+def root_mean_square(values: np.ndarray) -> float:
+    """Returns the root of the mean squared magnitude, 0 for no values."""
+    return float(np.linalg.norm(values.ravel()) / max(values.size, 1) ** 0.5)
 
 
 def identical(a: np.ndarray, b: np.ndarray) -> bool:

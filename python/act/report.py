@@ -26,7 +26,7 @@ LARGE_VALUE_BYTES = 1 << 10
 DumpingCompiler = Callable[[Path], jax.stages.Compiled]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Report:
     """The effect of a compression on one step.
 
@@ -61,7 +61,7 @@ class Report:
     operations: dict[str, int]
     candidates: dict[str, int]
     _compilers: tuple[DumpingCompiler | None, DumpingCompiler] = dataclasses.field(
-        repr=False, compare=False
+        compare=False
     )
 
     @classmethod
@@ -132,6 +132,9 @@ class Report:
                 compile_with_dump(Path(directory))
                 curves[name] = read_dump(directory)
         return plot_memory(curves, Path(path), self.step)
+
+    def __repr__(self) -> str:
+        return f"<act.Report: {self.headline()}>"
 
     def __str__(self) -> str:
         console = Console(width=120, no_color=True)

@@ -5,6 +5,7 @@
 
 import dataclasses
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -29,6 +30,10 @@ class Rewritten:
         options: the configuration that was taken.
         candidates: temporary bytes XLA reported for each configuration tried,
             by its summary; empty when there was only one.
+        seconds: time act-opt took.
+        compiled: the step as compiled for the comparison of candidates, if
+            there was one.
+        compile_seconds: time that took.
     """
 
     exported: export.Exported
@@ -36,6 +41,9 @@ class Rewritten:
     report: dict[str, Any]
     options: CompressOptions
     candidates: dict[str, int]
+    seconds: float
+    compiled: jax.stages.Compiled | None = None
+    compile_seconds: float | None = None
 
 
 def rewrite(
@@ -54,7 +62,7 @@ def rewrite(
         primal_results: flat number of leading results that are primal.
         options: what to do; with `search` other than "none" every candidate is
             compiled and the one with the least temporary memory is returned.
-        compile_candidate: compiles a rewritten step, used only to compare.
+        compile_candidate: compiles a rewritten step, called only to compare.
         stages: shows progress; its total counts no candidate yet.
 
     Raises:
@@ -68,7 +76,9 @@ def rewrite(
     sizes: dict[str, int] = {}
     for candidate in candidates:
         stages.start(f"act-opt {candidate.summary()}")
+        started = time.perf_counter()
         result = tool.run_compress(text, primal_results, candidate)
+        seconds = time.perf_counter() - started
         if not _has_gradient(text, result.report):
             raise ActStepError(
                 "the step computes no gradient: besides its first "
@@ -83,12 +93,18 @@ def rewrite(
             result.report,
             candidate,
             sizes,
+            seconds,
         )
         if compare:
             stages.start(f"compiling {candidate.summary()}")
-            size = xla.temp_bytes(compile_candidate(rewritten.exported))
+            started = time.perf_counter()
+            compiled = compile_candidate(rewritten.exported)
+            compile_seconds = time.perf_counter() - started
+            size = xla.temp_bytes(compiled)
             if not sizes or size < min(sizes.values()):
-                best = rewritten
+                best = dataclasses.replace(
+                    rewritten, compiled=compiled, compile_seconds=compile_seconds
+                )
             sizes[candidate.summary()] = size
         else:
             best = rewritten

@@ -201,9 +201,15 @@ def axis_quant(
     return Codes(tuple(pack_last_axis(part, bits) for part in codes), minimum, step)
 
 
-def pack_last_axis(codes: np.ndarray, bits: int, merge: int = 1) -> np.ndarray:
-    """Packs integers along the last `merge` axes, taken as one."""
+def pack_last_axis(
+    codes: np.ndarray, bits: int, merge: int = 1, group: int = 0
+) -> np.ndarray:
+    """Packs integers along the last `merge` axes, `group` at a time if not 0."""
     codes = codes.reshape(*codes.shape[: codes.ndim - merge], -1)
+    if group:
+        padding = [(0, 0)] * (codes.ndim - 1) + [(0, -codes.shape[-1] % group)]
+        codes = np.pad(codes, padding)
+        codes = codes.reshape(*codes.shape[:-1], -1, group)
     width = packed_bytes(codes.shape[-1], bits)
     result = np.zeros((*codes.shape[:-1], width), np.uint8)
     for row in np.ndindex(*codes.shape[:-1]):

@@ -115,29 +115,29 @@ def test_bf16_step_is_run_without_excess_precision(capsys, fake_tool, tmp_path):
     assert "--xla_allow_excess_precision=false" in out
 
 
-def test_all_nan_is_said(capsys, fake_tool, tmp_path):
-    def step(x):
-        return jnp.sum(x) * jnp.nan, x * jnp.nan
+def scaled(factor):
+    return jax.value_and_grad(lambda x: factor * jnp.sum(x * x))
 
-    file = write_step(tmp_path / "nan.mlir", step, jnp.ones(8))
+
+def test_all_nan_is_said(capsys, fake_tool, tmp_path):
+    file = write_step(tmp_path / "nan.mlir", scaled(jnp.nan), jnp.ones(8))
     status, out, _ = run(capsys, file, "--run")
     assert status == 0
     assert "every float result of the original step is NaN" in out
 
 
 def test_different_primal_results_fail(capsys, make_fake_tool, tmp_path):
-    def step(factor):
-        return lambda x: (factor * jnp.sum(x), 2 * x)
-
-    other = write_step(tmp_path / "other.mlir", step(3.0), jnp.ones(8)).read_text()
+    other = write_step(tmp_path / "other.mlir", scaled(3.0), jnp.ones(8)).read_text()
     make_fake_tool(output=other)
-    file = write_step(tmp_path / "step.mlir", step(2.0), jnp.ones(8))
+    file = write_step(tmp_path / "step.mlir", scaled(2.0), jnp.ones(8))
     report = tmp_path / "r.json"
     status, out, err = run(capsys, file, "--run", "--json", report)
     assert status == 1
     assert "DIFFERENT" in out
     assert "the primal results of the compressed step differ" in err
-    assert json.loads(report.read_text())["primal_identical"] is False
+    document = json.loads(report.read_text())
+    assert document["primal_identical"] is False
+    assert document["gradient_error_max"] == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(

@@ -78,3 +78,10 @@ def test_all_nan():
     assert result.all_nan
     assert result.primal_identical
     assert result.gradient_error_median is None
+
+
+def test_gradients_that_vanish_are_named():
+    loss, weight, bias = jnp.float32(1), jnp.ones(4), jnp.full(4, 1e-9)
+    result = compare_results([loss, weight, bias], [loss, weight, -bias], 1)
+    assert result.vanishing == (2,)
+    assert compare_results([loss, weight], [loss, -weight], 1).vanishing == ()

@@ -245,14 +245,16 @@ def lossless_saves(draw: st.DrawFn) -> tuple[list[Save], list[tuple], int]:
         rank = draw(st.integers(1, 4))
         shape = tuple(draw(st.integers(1, 21)) for _ in range(rank))
         merge = draw(st.integers(1, rank))
+        group = draw(st.sampled_from([0, 0, 8, 16]))
         bits = draw(st.sampled_from([1, 1, 2, 4, 8, 16]))
+        layout = f"merge = {merge}, group = {group}"
         if bits == 1 and draw(st.booleans()):
-            saves.append(Save(shape, np.dtype(np.bool_), f"mask<merge = {merge}>"))
+            saves.append(Save(shape, np.dtype(np.bool_), f"mask<{layout}>"))
         else:
             dtype = draw(st.sampled_from([np.int32, np.uint32]))
-            text = f"narrow<bits = {bits}, merge = {merge}>"
+            text = f"narrow<bits = {bits}, {layout}>"
             saves.append(Save(shape, np.dtype(dtype), text))
-        encodings.append((bits, merge))
+        encodings.append((bits, merge, group))
     return saves, encodings, draw(st.integers(0, 2**32))
 
 
@@ -263,15 +265,17 @@ def test_mask_and_narrow_are_exact(case: tuple) -> None:
     rng = np.random.default_rng(seed)
     tensors = [
         rng.integers(0, 2**bits, save.shape).astype(save.dtype)
-        for save, (bits, _) in zip(saves, encodings, strict=True)
+        for save, (bits, *_) in zip(saves, encodings, strict=True)
     ]
     results = run(saves, tensors)
-    for (bits, merge), tensor, loaded in zip(encodings, tensors, results, strict=True):
+    for (bits, merge, group), tensor, loaded in zip(
+        encodings, tensors, results, strict=True
+    ):
         np.testing.assert_array_equal(loaded.value, tensor)
         assert loaded.value.dtype == tensor.dtype
         (stored,) = loaded.storage
         if bits < 8:
-            want = reference.pack_last_axis(tensor.astype(int), bits, merge)
+            want = reference.pack_last_axis(tensor.astype(int), bits, merge, group)
         else:
             want = tensor.astype(np.uint8 if bits == 8 else np.uint16)
         np.testing.assert_array_equal(stored, want)

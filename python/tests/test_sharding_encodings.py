@@ -28,6 +28,8 @@ CASES = {
     "group_quant4": ((512, 1024), "group_quant<bits = 4, group = 64>"),
     "group_quant8": ((512, 2048), "group_quant<bits = 8, group = 256>"),
     "float8": ((512, 1024), "float<type = f8E4M3FN, group = 128>"),
+    "mask_group": ((512, 1024), "mask<group = 64>"),
+    "narrow_group": ((512, 1024), "narrow<bits = 4, group = 64>"),
 }
 # Packed along an axis that must stay whole, or with a tail on one.
 DATA_CASES = {

@@ -78,7 +78,8 @@ TEST(MinCutTest, TextbookFlow) {
                       {2, 4, 14}, {4, 3, 7},  {3, 5, 20}, {4, 5, 4}};
   FlowNetwork network = makeNetwork(6, edges);
   EXPECT_EQ(network.maximizeFlow(0, 5), 23);
-  EXPECT_THAT(toList(network.getSmallestSourceSide(0)), ElementsAre(0, 1, 2, 4));
+  EXPECT_THAT(toList(network.getSmallestSourceSide(0)),
+              ElementsAre(0, 1, 2, 4));
   EXPECT_THAT(toList(network.getLargestSourceSide(5)), ElementsAre(0, 1, 2, 4));
 }
 
@@ -108,7 +109,9 @@ TEST(MinCutTest, DeadEnd) {
 }
 
 TEST(MinCutTest, CutsAvoidUnlimitedEdges) {
-  TestEdge edges[] = {{0, 1, kUnlimited}, {1, 2, 9}, {2, 3, kUnlimited}, {1, 4, 4}, {4, 3, kUnlimited}, {3, 5, 20}};
+  TestEdge edges[] = {{0, 1, kUnlimited}, {1, 2, 9},
+                      {2, 3, kUnlimited}, {1, 4, 4},
+                      {4, 3, kUnlimited}, {3, 5, 20}};
   FlowNetwork network = makeNetwork(6, edges);
   EXPECT_EQ(network.maximizeFlow(0, 5), 13);
   EXPECT_THAT(toList(network.getSmallestSourceSide(0)), ElementsAre(0, 1));

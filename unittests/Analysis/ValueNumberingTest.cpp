@@ -21,6 +21,7 @@ class ValueNumberingTest : public testing::Test {
 protected:
   ValueNumberingTest() {
     context.loadDialect<func::FuncDialect, shell::StablehloShellDialect>();
+    context.allowUnregisteredDialects();
   }
 
   /// Analyses a function of %x, %y: tensor<8xf32> and %i, %j: tensor<i32>.
@@ -57,7 +58,8 @@ TEST_F(ValueNumberingTest, EqualOperations) {
     %2 = "stablehlo.sine"(%x) : (tensor<8xf32>) -> tensor<8xf32>
   )");
   EXPECT_TRUE(leads(0, 0));
-  EXPECT_TRUE(leads(0, 1)) << "locations and discardable attributes do not matter";
+  EXPECT_TRUE(leads(0, 1))
+      << "locations and discardable attributes do not matter";
   EXPECT_TRUE(leads(0, 2)) << "the first leads, not the one before";
 }
 
@@ -101,19 +103,25 @@ TEST_F(ValueNumberingTest, SeveralResults) {
 
 TEST_F(ValueNumberingTest, Regions) {
   auto reduce = [](StringRef name, StringRef combine, StringRef captured) {
-    return ("%" + name + R"( = "stablehlo.reduce"(%x, %c) <{dimensions = array<i64: 0>}> ({
+    return ("%" + name +
+            R"( = "stablehlo.reduce"(%x, %c) <{dimensions = array<i64: 0>}> ({
       ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-        %s = "stablehlo.)" + combine + R"("(%a, %)" + captured + R"() : (tensor<f32>, tensor<f32>) -> tensor<f32>
+        %s = "stablehlo.)" +
+            combine + R"("(%a, %)" + captured +
+            R"() : (tensor<f32>, tensor<f32>) -> tensor<f32>
         "stablehlo.return"(%s) : (tensor<f32>) -> ()
       }) : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
-    )").str();
+    )")
+        .str();
   };
-  analyse(R"(%c = "stablehlo.constant"() <{value = dense<1.0> : tensor<f32>}> : () -> tensor<f32>
+  analyse(
+      R"(%c = "stablehlo.constant"() <{value = dense<1.0> : tensor<f32>}> : () -> tensor<f32>
              %d = "stablehlo.constant"() <{value = dense<2.0> : tensor<f32>}> : () -> tensor<f32>
              %e = "stablehlo.constant"() <{value = dense<1.0> : tensor<f32>}> : () -> tensor<f32>
-          )" + reduce("r2", "add", "b") + reduce("r3", "add", "b") +
-          reduce("r4", "maximum", "b") + reduce("r5", "add", "c") +
-          reduce("r6", "add", "d") + reduce("r7", "add", "e"));
+          )" +
+      reduce("r2", "add", "b") + reduce("r3", "add", "b") +
+      reduce("r4", "maximum", "b") + reduce("r5", "add", "c") +
+      reduce("r6", "add", "d") + reduce("r7", "add", "e"));
   EXPECT_TRUE(leads(3, 4));
   EXPECT_TRUE(leads(5, 5)) << "another operation inside";
   EXPECT_TRUE(leads(6, 6)) << "a value from outside";

@@ -15,27 +15,41 @@
 using namespace mlir;
 using namespace mlir::act;
 
-/// Packs `tensor`, of integers below `2^bits`, along the last axis of `type`.
+/// Packs `tensor`, of integers below `2^bits`, along its last `merge` axes, all of
+/// them or `group` elements at a time.
 static Value pack(StablehloBuilder &b, Value tensor, unsigned bits,
-                  RankedTensorType type) {
-  GroupLayout layout = getGroupLayout(
-      getShape(tensor), /*group=*/INT64_MAX, /*axis=*/-1,
-      /*merge=*/getTensorType(tensor).getRank() - type.getRank() + 1);
+                  int64_t merge, int64_t group) {
+  GroupLayout layout = getGroupLayout(getShape(tensor), /*group=*/INT64_MAX,
+                                      /*axis=*/-1, merge);
   SmallVector<int64_t> shape = layout.outer;
   shape.push_back(layout.extent);
   Value codes = b.convert(b.reshape(tensor, shape), getUnsigned(b, 8));
-  return packCodes(b, codes, shape.size() - 1, bits, type.getShape().back());
+  int64_t axis = shape.size() - 1, count = layout.extent;
+  if (group != 0) {
+    int64_t numGroups = llvm::divideCeil(count, group);
+    codes = padAxis(b, codes, axis, numGroups * group);
+    shape.back() = numGroups;
+    shape.push_back(group);
+    codes = b.reshape(codes, shape);
+    ++axis;
+    count = group;
+  }
+  return packCodes(b, codes, axis, bits, getPackedBytes(count, bits));
 }
 
 /// The inverse of `pack`.
 static Value unpack(StablehloBuilder &b, Value bytes, unsigned bits,
-                    RankedTensorType type) {
-  int64_t rank = getTensorType(bytes).getRank();
-  GroupLayout layout =
-      getGroupLayout(type.getShape(), /*group=*/INT64_MAX, /*axis=*/-1,
-                     /*merge=*/type.getRank() - rank + 1);
-  Value codes = joinPlanes(b, unpackPlanes(b, bytes, rank - 1, bits), rank - 1,
-                           layout.extent);
+                    int64_t merge, int64_t group, RankedTensorType type) {
+  GroupLayout layout = getGroupLayout(type.getShape(), /*group=*/INT64_MAX,
+                                      /*axis=*/-1, merge);
+  int64_t axis = getTensorType(bytes).getRank() - 1;
+  Value codes = joinPlanes(b, unpackPlanes(b, bytes, axis, bits), axis,
+                           group != 0 ? group : layout.extent);
+  if (group != 0) {
+    SmallVector<int64_t> shape = layout.outer;
+    shape.push_back(llvm::divideCeil(layout.extent, group) * group);
+    codes = sliceAxis(b, b.reshape(codes, shape), axis - 1, 0, layout.extent);
+  }
   return b.reshape(codes, type.getShape());
 }
 
@@ -58,13 +72,15 @@ struct MaskModel
   std::string getStablehloName(Attribute) const { return "mask"; }
   SmallVector<Value> buildEncode(Attribute attr, StablehloBuilder &b,
                                  Value tensor, Value) const {
-    RankedTensorType type =
-        cast<MaskAttr>(attr).getStorageTypes(getTensorType(tensor)).front();
-    return {pack(b, tensor, /*bits=*/1, type)};
+    auto encoding = cast<MaskAttr>(attr);
+    return {pack(b, tensor, /*bits=*/1, encoding.getMerge(),
+                 encoding.getGroup())};
   }
-  Value buildDecode(Attribute, StablehloBuilder &b, ValueRange storage,
+  Value buildDecode(Attribute attr, StablehloBuilder &b, ValueRange storage,
                     RankedTensorType type) const {
-    Value bit = unpack(b, storage.front(), /*bits=*/1, type);
+    auto encoding = cast<MaskAttr>(attr);
+    Value bit = unpack(b, storage.front(), /*bits=*/1, encoding.getMerge(),
+                       encoding.getGroup(), type);
     return b.compare(StablehloBuilder::Comparison::NE, bit,
                      b.splatLike(bit, int64_t{0}));
   }
@@ -82,14 +98,16 @@ struct NarrowModel
         encoding.getStorageTypes(getTensorType(tensor)).front();
     if (encoding.getBits() >= 8)
       return {b.convert(tensor, type.getElementType())};
-    return {pack(b, tensor, encoding.getBits(), type)};
+    return {pack(b, tensor, encoding.getBits(), encoding.getMerge(),
+                 encoding.getGroup())};
   }
   Value buildDecode(Attribute attr, StablehloBuilder &b, ValueRange storage,
                     RankedTensorType type) const {
     auto encoding = cast<NarrowAttr>(attr);
     Value codes = storage.front();
     if (encoding.getBits() < 8)
-      codes = unpack(b, codes, encoding.getBits(), type);
+      codes = unpack(b, codes, encoding.getBits(), encoding.getMerge(),
+                     encoding.getGroup(), type);
     return b.convert(codes, type.getElementType());
   }
 };

@@ -83,13 +83,18 @@ GroupLayout mlir::act::getGroupLayout(ArrayRef<int64_t> shape, int64_t group,
   return layout;
 }
 
-/// `shape` with its last `merge` axes taken as one.
-static SmallVector<int64_t> mergeTrailing(ArrayRef<int64_t> shape,
-                                          int64_t merge) {
+/// The shape of `shape` packed to `bits` bits per element along its last `merge`
+/// axes taken as one, all of them or `group` elements at a time.
+static SmallVector<int64_t> getPackedShape(ArrayRef<int64_t> shape,
+                                           unsigned bits, int64_t merge,
+                                           int64_t group) {
   SmallVector<int64_t> result(shape.drop_back(merge));
   ArrayRef<int64_t> merged = shape.take_back(merge);
-  result.push_back(std::accumulate(merged.begin(), merged.end(), int64_t{1},
-                                   std::multiplies<>()));
+  int64_t extent = std::accumulate(merged.begin(), merged.end(), int64_t{1},
+                                   std::multiplies<>());
+  if (group != 0)
+    result.push_back(llvm::divideCeil(extent, group));
+  result.push_back(getPackedBytes(group != 0 ? group : extent, bits));
   return result;
 }
 
@@ -109,6 +114,14 @@ static LogicalResult verifyMerge(int64_t merge, EmitErrorFn emitError) {
   if (merge >= 1)
     return success();
   return emitError() << "expects merge to be at least 1, got " << merge;
+}
+
+/// A group of packed elements fills whole bytes.
+static LogicalResult verifyPackedGroup(int64_t group, EmitErrorFn emitError) {
+  if (group >= 0 && group % 8 == 0)
+    return success();
+  return emitError() << "expects group to be 0 or a positive multiple of 8, got "
+                     << group;
 }
 
 /// Static shape, at least one element and at least `rank` axes.
@@ -312,8 +325,11 @@ double FloatCodeAttr::getErrorVariance() const {
 // MaskAttr
 //===----------------------------------------------------------------------===//
 
-LogicalResult MaskAttr::verify(EmitErrorFn emitError, int64_t merge) {
-  return verifyMerge(merge, emitError); // C1
+LogicalResult MaskAttr::verify(EmitErrorFn emitError, int64_t merge,
+                               int64_t group) {
+  if (failed(verifyMerge(merge, emitError))) // C1
+    return failure();
+  return verifyPackedGroup(group, emitError); // C3
 }
 
 LogicalResult MaskAttr::verifyAppliesTo(RankedTensorType type,
@@ -326,9 +342,9 @@ LogicalResult MaskAttr::verifyAppliesTo(RankedTensorType type,
 
 SmallVector<RankedTensorType>
 MaskAttr::getStorageTypes(RankedTensorType type) const {
-  SmallVector<int64_t> shape = mergeTrailing(type.getShape(), getMerge());
-  shape.back() = getPackedBytes(shape.back(), 1);
-  return {getByteTensor(getContext(), shape)};
+  return {getByteTensor(
+      getContext(),
+      getPackedShape(type.getShape(), /*bits=*/1, getMerge(), getGroup()))};
 }
 
 bool MaskAttr::isLossless() const { return true; }
@@ -340,10 +356,12 @@ double MaskAttr::getErrorVariance() const { return 0; }
 //===----------------------------------------------------------------------===//
 
 LogicalResult NarrowAttr::verify(EmitErrorFn emitError, unsigned bits,
-                                 int64_t merge) {
+                                 int64_t merge, int64_t group) {
   if (!llvm::is_contained({1u, 2u, 4u, 8u, 16u}, bits)) // C1
     return emitError() << "expects bits to be 1, 2, 4, 8 or 16, got " << bits;
-  return verifyMerge(merge, emitError); // C2
+  if (failed(verifyMerge(merge, emitError))) // C2
+    return failure();
+  return verifyPackedGroup(group, emitError); // C4
 }
 
 LogicalResult NarrowAttr::verifyAppliesTo(RankedTensorType type,
@@ -363,9 +381,9 @@ NarrowAttr::getStorageTypes(RankedTensorType type) const {
         IntegerType::get(getContext(), 16, IntegerType::Unsigned))};
   if (getBits() == 8)
     return {getByteTensor(getContext(), type.getShape())};
-  SmallVector<int64_t> shape = mergeTrailing(type.getShape(), getMerge());
-  shape.back() = getPackedBytes(shape.back(), getBits());
-  return {getByteTensor(getContext(), shape)};
+  return {getByteTensor(
+      getContext(),
+      getPackedShape(type.getShape(), getBits(), getMerge(), getGroup()))};
 }
 
 bool NarrowAttr::isLossless() const { return true; }

@@ -154,7 +154,9 @@ BackwardRewriter::findMissing(ArrayRef<Value> roots) const {
 
 SmallVector<Value> BackwardRewriter::tie(ArrayRef<Value> values, Operation *op,
                                          unsigned position) {
-  Value cotangent = cotangents.find(op, position);
+  // Nothing may have to wait: copies of what is held back already.
+  Value cotangent =
+      values.empty() ? Value() : cotangents.find(op, position);
   if (!cotangent)
     return llvm::to_vector(values);
   SmallVector<Value> inputs(values);
@@ -172,12 +174,15 @@ SmallVector<Value> BackwardRewriter::tie(ArrayRef<Value> values, Operation *op,
   return results;
 }
 
-/// The operand of `op` with the fewest elements.
-static Value getSmallestOperand(Operation *op) {
-  SmallVector<Value> operands = getAllOperands(op);
-  return *llvm::min_element(operands, [](Value a, Value b) {
-    return countElements(a) < countElements(b);
-  });
+/// The tensor with the fewest elements among the operands of `op`, if it has any:
+/// scalars cannot pass a barrier.
+static Value getSmallestTensor(Operation *op) {
+  Value smallest;
+  for (Value operand : getAllOperands(op))
+    if (isa<RankedTensorType>(operand.getType()) &&
+        (!smallest || countElements(operand) < countElements(smallest)))
+      smallest = operand;
+  return smallest;
 }
 
 void BackwardRewriter::materialize(ArrayRef<Value> missing, Operation *op,
@@ -199,7 +204,9 @@ void BackwardRewriter::materialize(ArrayRef<Value> missing, Operation *op,
           return held.contains(operand) || isTied(lookUp(operand));
         }))
       continue;
-    Value leaf = getSmallestOperand(def);
+    Value leaf = getSmallestTensor(def);
+    if (!leaf)
+      continue;
     leaves[def] = leaf;
     waiting[leaf] = leaf;
   }

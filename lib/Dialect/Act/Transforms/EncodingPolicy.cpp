@@ -69,14 +69,17 @@ EncodingAttrInterface EncodingPolicy::getLossless(Value value) const {
     extent *= type.getDimSize(type.getRank() - ++merge);
   if (merge == 0)
     return raw;
+  // Bits stay on the device that holds their elements.
+  int64_t group = isSharded && extent > 64 ? 64 : 0;
   if (element.getWidth() == 1)
-    return MaskAttr::get(context, merge);
+    return MaskAttr::get(context, merge, group);
   std::optional<uint64_t> bound = getUpperBound(value);
   if (!bound)
     return raw;
   for (unsigned bits : {1u, 2u, 4u, 8u, 16u})
     if (bits < element.getWidth() && *bound < (uint64_t{1} << bits))
-      return NarrowAttr::get(context, bits, bits < 8 ? merge : 1);
+      return bits < 8 ? NarrowAttr::get(context, bits, merge, group)
+                      : NarrowAttr::get(context, bits, 1, 0);
   return raw;
 }
 

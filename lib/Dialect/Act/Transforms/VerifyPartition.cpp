@@ -63,11 +63,13 @@ private:
   LogicalResult verifyHeldBack(Operation *op) {
     if (!isRecomputeLocation(op->getLoc()))
       return success();
-    bool isHeld = llvm::any_of(getAllOperands(op), [&](Value operand) {
-      Operation *def = operand.getDefiningOp();
-      return def && !graph.getForwardDef(operand);
-    });
-    if (isHeld)
+    bool hasTensor = false; // scalars cannot pass a barrier
+    for (Value operand : getAllOperands(op)) {
+      if (operand.getDefiningOp() && !graph.getForwardDef(operand))
+        return success();
+      hasTensor |= isa<RankedTensorType>(operand.getType());
+    }
+    if (!hasTensor)
       return success();
     return op->emitOpError(
         "was cloned into backward but no barrier holds it back");

@@ -78,10 +78,12 @@ func.func private @float(
 // CHECK-SAME: #act.mask>
 // CHECK-SAME: #act.mask>
 // CHECK-SAME: #act.mask<merge = 2>>
+// CHECK-SAME: #act.mask<group = 64>>
 func.func private @mask(
     !act.compressed<tensor<8x3xi1>, #act.mask>,
     !act.compressed<tensor<8x3xi1>, #act.mask<merge = 1>>,
-    !act.compressed<tensor<8x3xi1>, #act.mask<merge = 2>>)
+    !act.compressed<tensor<8x3xi1>, #act.mask<merge = 2>>,
+    !act.compressed<tensor<8x96xi1>, #act.mask<group = 64>>)
 
 // CHECK-LABEL: func.func private @narrow(
 // CHECK-SAME: tensor<8x3xi32>, #act.narrow<bits = 16>>
@@ -89,9 +91,11 @@ func.func private @mask(
 // CHECK-SAME: tensor<8x3xi8>, #act.narrow<bits = 4, merge = 2>>
 // CHECK-SAME: tensor<8x3xi64>, #act.narrow<bits = 2>>
 // CHECK-SAME: tensor<8x3xi2>, #act.narrow<bits = 1>>
+// CHECK-SAME: tensor<8x3xi8>, #act.narrow<bits = 4, merge = 2, group = 8>>
 func.func private @narrow(
     !act.compressed<tensor<8x3xi32>, #act.narrow<bits = 16>>,
     !act.compressed<tensor<8x3xui32>, #act.narrow<bits = 8, merge = 1>>,
     !act.compressed<tensor<8x3xi8>, #act.narrow<bits = 4, merge = 2>>,
     !act.compressed<tensor<8x3xi64>, #act.narrow<bits = 2>>,
-    !act.compressed<tensor<8x3xi2>, #act.narrow<bits = 1>>)
+    !act.compressed<tensor<8x3xi2>, #act.narrow<bits = 1>>,
+    !act.compressed<tensor<8x3xi8>, #act.narrow<bits = 4, merge = 2, group = 8>>)

@@ -200,6 +200,12 @@ func.func private @f(!act.compressed<tensor<8x64xi1>, #act.mask<merge = 3>>)
 
 // -----
 
+// mask C3
+// expected-error @+1 {{expects group to be 0 or a positive multiple of 8, got 12}}
+#encoding = #act.mask<group = 12>
+
+// -----
+
 // narrow C1
 // expected-error @+1 {{expects bits to be 1, 2, 4, 8 or 16, got 3}}
 #encoding = #act.narrow<bits = 3>
@@ -291,3 +297,9 @@ func.func private @f(!act.compressed<tensor<*xf32>, #act.raw>)
 // expected-error @+2 {{expected one of [batch] for Where the range of an `axis_quant` encoding comes from, got: running}}
 // expected-error @+1 {{failed to parse}}
 #encoding = #act.axis_quant<bits = 4, axis = 0, range = running>
+
+// -----
+
+// narrow C4
+// expected-error @+1 {{expects group to be 0 or a positive multiple of 8, got -8}}
+#encoding = #act.narrow<bits = 4, group = -8>

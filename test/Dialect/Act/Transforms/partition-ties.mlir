@@ -241,3 +241,22 @@ func.func @constants_only(%x: !t, %w: !t) -> (!t, !t) {
   %d = "stablehlo.clamp"(%z, %g, %twos) : (!t, !t, !t) -> !t
   return %y, %d : !t, !t
 }
+
+// A scalar cannot pass a barrier: what is made of scalars only is made again
+// without a tie.
+
+// CHECK-LABEL: func.func @scalars(
+// CHECK-SAME:    %[[S:[^:, ]+]]: f32)
+// CHECK:         %[[G:.*]] = "stablehlo.negate"
+// CHECK-NEXT:    %[[B:.*]]:2 = act.barrier %{{.*}}#1, %[[G]]
+// CHECK-NEXT:    %[[N:.*]] = tensor.splat %[[S]]
+// CHECK-NEXT:    %[[L:.*]] = act.dequantize_load %[[B]]#0
+// CHECK-NEXT:    "stablehlo.clamp"(%[[L]], %[[B]]#1, %[[N]])
+func.func @scalars(%x: !t, %w: !t, %f: f32) -> (!t, !t) {
+  %n = tensor.splat %f : !t
+  %z = "stablehlo.dot"(%x, %w) : (!t, !t) -> !t
+  %y = "stablehlo.dot"(%z, %n) : (!t, !t) -> !t
+  %g = "stablehlo.negate"(%y) : (!t) -> !t
+  %d = "stablehlo.clamp"(%z, %g, %n) : (!t, !t, !t) -> !t
+  return %y, %d : !t, !t
+}

@@ -73,7 +73,7 @@ func.func @forward_barrier(%x: !t, %w: !t, %v: !t) -> (!t, !t, !t, !t) {
 // An operation has one barrier for all that it loads, and saves have numbers.
 
 // CHECK-LABEL: func.func @one_barrier(
-// CHECK:         %[[CA:.*]] = act.compressed_save %{{.*}} : tensor
+// CHECK:         %[[CA:.*]] = act.compressed_save %{{[^ ]+}} : tensor
 // CHECK-NEXT:    %[[FA:.*]]:2 = act.barrier %{{.*}}, %[[CA]]
 // CHECK:         %[[CB:.*]] = act.compressed_save %{{.*}} {id = 1 : i64}
 // CHECK-NEXT:    %[[FB:.*]]:2 = act.barrier %{{.*}}, %[[CB]]
@@ -93,7 +93,7 @@ func.func @one_barrier(%x: !t, %w: !t, %v: !t) -> (!t, !t) {
 }
 
 // Equal values of forward, %a and %b, %s and %t, are saved once and computed again
-// once. Forward keeps both: merging them would change what XLA computes. Equal
+// once; the copy of %u reads the load of %a. Forward keeps both: merging them would change what XLA computes. Equal
 // operations of backward, %d and %e, are merged.
 
 // CHECK-LABEL: func.func @equal_values(
@@ -103,24 +103,29 @@ func.func @one_barrier(%x: !t, %w: !t, %v: !t) -> (!t, !t) {
 // CHECK-NEXT:    %[[A2:.*]] = "stablehlo.dot"
 // CHECK-NEXT:    %[[S:.*]] = "stablehlo.sine"(%[[F]]#0)
 // CHECK-NEXT:    %[[T:.*]] = "stablehlo.sine"(%[[A2]])
-// CHECK-NEXT:    "stablehlo.dot"(%[[S]], %[[T]])
+// CHECK-NEXT:    %[[U:.*]] = "stablehlo.cosine"(%[[A2]])
+// CHECK-NEXT:    "stablehlo.clamp"(%[[S]], %[[T]], %[[U]])
+// CHECK-NEXT:    "stablehlo.dot"
 // CHECK-NEXT:    %[[G:.*]] = "stablehlo.negate"
 // CHECK-NEXT:    %[[B:.*]]:2 = act.barrier %[[F]]#1, %[[G]]
 // CHECK-NEXT:    %[[L:.*]] = act.dequantize_load %[[B]]#0
 // CHECK-NEXT:    %[[S1:.*]] = "stablehlo.sine"(%[[L]])
 // CHECK-NEXT:    %[[M:.*]] = "stablehlo.clamp"(%[[L]], %[[B]]#1, %[[S1]])
-// CHECK-NEXT:    %[[D:.*]] = "stablehlo.clamp"(%[[S1]], %[[M]], %[[L]])
+// CHECK-NEXT:    %[[U1:.*]] = "stablehlo.cosine"(%[[L]])
+// CHECK-NEXT:    %[[D:.*]] = "stablehlo.clamp"(%[[S1]], %[[M]], %[[U1]])
 // CHECK-NEXT:    return %{{.*}}, %[[D]], %[[D]]
 func.func @equal_values(%x: !t, %w: !t) -> (!t, !t, !t) {
   %a = "stablehlo.dot"(%x, %w) : (!t, !t) -> !t loc("a")
   %b = "stablehlo.dot"(%x, %w) : (!t, !t) -> !t loc("b")
   %s = "stablehlo.sine"(%a) : (!t) -> !t
   %t = "stablehlo.sine"(%b) : (!t) -> !t
-  %y = "stablehlo.dot"(%s, %t) : (!t, !t) -> !t
+  %u = "stablehlo.cosine"(%b) : (!t) -> !t
+  %n = "stablehlo.clamp"(%s, %t, %u) : (!t, !t, !t) -> !t
+  %y = "stablehlo.dot"(%n, %w) : (!t, !t) -> !t
   %g = "stablehlo.negate"(%y) : (!t) -> !t
   %m = "stablehlo.clamp"(%a, %g, %s) : (!t, !t, !t) -> !t
-  %d = "stablehlo.clamp"(%t, %m, %b) : (!t, !t, !t) -> !t loc("d")
-  %e = "stablehlo.clamp"(%s, %m, %b) : (!t, !t, !t) -> !t loc("e")
+  %d = "stablehlo.clamp"(%t, %m, %u) : (!t, !t, !t) -> !t loc("d")
+  %e = "stablehlo.clamp"(%s, %m, %u) : (!t, !t, !t) -> !t loc("e")
   return %y, %d, %e : !t, !t, !t
 }
 

@@ -139,13 +139,31 @@ func.func @free_clone(%x: !t, %w: !t) -> (!t, !t) {
 
 // -----
 
+// A scalar cannot pass a barrier: a clone that reads only scalars is free.
+
+!t = tensor<128x128xf32>
+!c = !act.compressed<tensor<128x128xf32>, #act.raw>
+
+func.func @scalar_clone(%x: !t, %w: !t, %f: f32) -> (!t, !t) {
+  %n = tensor.splat %f : !t
+  %z = "stablehlo.dot"(%n, %w) : (!t, !t) -> !t
+  %c = act.compressed_save %z : !t to !c
+  %y = "stablehlo.dot"(%z, %w) : (!t, !t) -> !t
+  %z1 = act.dequantize_load %c : !c to !t
+  %n1 = tensor.splat %f : !t loc("act.recompute/splat")
+  %d = "stablehlo.clamp"(%n1, %y, %z1) : (!t, !t, !t) -> !t
+  return %y, %d : !t, !t
+}
+
+// -----
+
 // Every error is reported.
 
 !t = tensor<128x128xf32>
 !c = !act.compressed<tensor<128x128xf32>, #act.raw>
 
 func.func @two(%x: !t, %w: !t) -> (!t, !t) {
-  // expected-note@+1 2 {{defined here by 'stablehlo.dot'}}
+  // expected-note@+1 {{defined here by 'stablehlo.dot'}}
   %z = "stablehlo.dot"(%x, %w) : (!t, !t) -> !t
   %c = act.compressed_save %z : !t to !c
   %y = "stablehlo.dot"(%z, %w) : (!t, !t) -> !t

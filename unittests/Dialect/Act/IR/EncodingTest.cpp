@@ -281,6 +281,8 @@ TEST_F(EncodingTest, MaskStorage) {
   EXPECT_EQ(storage("mask<merge = 2>", "6x3x3xi1"), "6x2xui8");
   EXPECT_EQ(storage("mask<merge = 3>", "6x3x3xi1"), "7xui8");
   EXPECT_EQ(bytes("mask", "4x17xi1"), 12);
+  EXPECT_EQ(storage("mask<group = 16>", "4x17xi1"), "4x2x2xui8");
+  EXPECT_EQ(storage("mask<merge = 2, group = 8>", "4x17xi1"), "9x1xui8");
 }
 
 TEST_F(EncodingTest, NarrowStorage) {
@@ -289,6 +291,7 @@ TEST_F(EncodingTest, NarrowStorage) {
   EXPECT_EQ(storage("narrow<bits = 4>", "4x17xi8"), "4x9xui8");
   EXPECT_EQ(storage("narrow<bits = 4, merge = 2>", "2x3x3xi8"), "2x5xui8");
   EXPECT_EQ(bytes("narrow<bits = 4>", "4x17xi8"), 36);
+  EXPECT_EQ(storage("narrow<bits = 2, group = 16>", "4x17xi8"), "4x2x4xui8");
 }
 
 TEST_F(EncodingTest, NarrowKeepsTheShapeFrom8BitsOn) {

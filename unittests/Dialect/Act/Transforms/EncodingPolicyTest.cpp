@@ -112,13 +112,15 @@ TEST_F(EncodingPolicyTest, Groups) {
 
 TEST_F(EncodingPolicyTest, GroupsDivideTheAxis) {
   EXPECT_EQ(encoding("256x768xf32"), groups(4, 64, 1));
-  EXPECT_EQ(encoding("256x96xf32"), groups(4, 96, 1)) << "48 to 96 are fine";
+  EXPECT_EQ(encoding("256x96xf32"), groups(4, 48, 1))
+      << "nearer to 64 than 96 is";
   EXPECT_EQ(encoding("256x144xf32"), groups(4, 72, 1));
   EXPECT_EQ(encoding("256x100xf32"), groups(4, 50, 1));
   EXPECT_EQ(encoding("256x768xf32", 8), groups(8, 256, 1));
-  // Whole bytes: 4 codes of 2 bits, 8 of 1 bit.
-  EXPECT_EQ(encoding("256x132xf32", 2), groups(2, 44, 1));
-  EXPECT_EQ(encoding("256x120xf32", 1), groups(1, 120, 1));
+  EXPECT_EQ(encoding("263x82xf32"), groups(4, 82, 1));
+  EXPECT_EQ(encoding("263x82xf32", 2), groups(2, 64, 2))
+      << "82 codes of 2 bits do not fill bytes";
+  EXPECT_EQ(encoding("263x120xf32", 1), groups(1, 40, 1)) << "a wider range";
 }
 
 TEST_F(EncodingPolicyTest, ShortAxesAreMerged) {
@@ -129,8 +131,9 @@ TEST_F(EncodingPolicyTest, ShortAxesAreMerged) {
 }
 
 TEST_F(EncodingPolicyTest, RaggedTails) {
-  EXPECT_EQ(encoding("64x257xf32"), groups(4, 64, 1)) << "257 is prime";
-  EXPECT_EQ(encoding("257x127xf32"), groups(4, 64, 2));
+  EXPECT_EQ(encoding("64x257xf32"), groups(4, 64, 2)) << "257 is prime";
+  EXPECT_EQ(encoding("257x127xf32"), groups(4, 64, 2)) << "short rows";
+  EXPECT_EQ(encoding("65x257xf32"), groups(4, 64, 1)) << "long rows";
   EXPECT_EQ(encoding("16411xf32"), groups(4, 64, 1));
 }
 
@@ -138,6 +141,7 @@ TEST_F(EncodingPolicyTest, RaggedTails) {
 TEST_F(EncodingPolicyTest, ShardedAxesStayApart) {
   EXPECT_EQ(encoding("128x128xf32", 4, /*sharded=*/true), groups(4, 64, 1));
   EXPECT_EQ(encoding("1024x16xf32", 4, /*sharded=*/true), groups(4, 64, 1));
+  EXPECT_EQ(encoding("257x127xf32", 4, /*sharded=*/true), groups(4, 64, 1));
   EXPECT_EQ(encoding("1024x16xi1", 4, /*sharded=*/true), "#act.mask");
   EXPECT_EQ(encoding("4x64x8x8xi1", 4, /*sharded=*/true), "#act.mask");
 }
@@ -151,7 +155,8 @@ TEST_F(EncodingPolicyTest, Masks) {
 
 TEST_F(EncodingPolicyTest, LosslessIfExact) {
   EXPECT_EQ(encoding("128x128xf32", 0), "#act.raw");
-  EXPECT_EQ(encoding("128x128xf32", 4, false, Exactness::Statistic), "#act.raw");
+  EXPECT_EQ(encoding("128x128xf32", 4, false, Exactness::Statistic),
+            "#act.raw");
   EXPECT_EQ(encoding("127x128xf32", 4), "#act.raw");
   EXPECT_EQ(encoding("128x128xi32", 4), "#act.raw") << "no bound known";
 }
@@ -184,11 +189,13 @@ TEST_F(EncodingPolicyTest, BoundedRanges) {
 TEST_F(EncodingPolicyTest, ShardingIsReadFromTheModule) {
   auto get = [&](StringRef attributes) {
     module = parseSourceString<ModuleOp>(
-        ("module attributes {" + attributes + "} { func.func private @f() }").str(),
+        ("module attributes {" + attributes + "} { func.func private @f() }")
+            .str(),
         &context);
     func::FuncOp function = *module->getOps<func::FuncOp>().begin();
     block = std::make_unique<Block>();
-    Value value = block->addArgument(tensor("4x64x8x8xi1"), UnknownLoc::get(&context));
+    Value value =
+        block->addArgument(tensor("4x64x8x8xi1"), UnknownLoc::get(&context));
     std::string fromModule = debugString(
         EncodingPolicy::get(*module).getEncoding(value, std::nullopt, 4));
     std::string fromFunction = debugString(

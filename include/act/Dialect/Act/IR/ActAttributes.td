@@ -44,8 +44,8 @@ def Act_GroupQuantAttr : Act_Encoding<"GroupQuant", "group_quant"> {
     number in [0, 1) hashed from the save's id, the element's index and its bits,
     which makes the decoded value unbiased (compare GACT, arXiv 2206.11357,
     section 3; unlike its code, both clamps are applied and the range is not
-    polluted by padding). A NaN or an infinity makes its whole group decode to
-    NaN.
+    polluted by padding). A NaN, an infinity or a range wider than the
+    largest f32 makes its whole group decode to NaN.
 
     `axis` is the axis to split; -1, the default, is the last. With `merge` = n the
     last n axes are taken as one (for tensors whose last axis is shorter than a
@@ -121,9 +121,10 @@ def Act_FloatAttr : Act_Encoding<"FloatCode", "float"> {
   let description = [{
     Rounds every element to `type`, to the nearest. With `group` = 0 (the default)
     the value is converted as it is and saturates at the largest finite number of
-    `type`. Otherwise groups of that many elements along the last axis share an f32
-    scale `s = max|x| / max(type)` and `x / s` is stored; a group that is all zero
-    has the scale 1.
+    `type`; NaN and infinities become NaN. Otherwise groups of that many elements
+    along the last axis share an f32 scale `s = max|x| / max(type)` and `x / s` is
+    stored; a group that is all zero has the scale 1. For bf16 2^64 stands for
+    max(type), so that the scale is a normal number.
 
     The storage of a tensor `[a, n]` is `type[a, n]` without scales, and
     `type[a, ceil(n/G), G]` and `f32[a, ceil(n/G), 1]` with them.
@@ -149,13 +150,20 @@ def Act_MaskAttr : Act_Encoding<"Mask", "mask"> {
     tensor `[a, n]` is `ui8[a, ceil(n/8)]`; element `i` is in byte `i mod W`,
     `W = ceil(n/8)`, at bit `i div W`.
 
+    With `group` = G each G elements are packed by themselves, as `ui8[a,
+    ceil(n/G), G/8]`, so that an axis can be sharded at the borders of groups
+    without moving bits between devices.
+
     Constraints:
 
     * C1: `merge` is at least 1.
     * C2: the tensor has element type `i1`, a static shape, at least one element and
       at least `merge` axes.
+    * C3: `group` is 0 or a positive multiple of 8.
   }];
-  let parameters = (ins DefaultValuedParameter<"int64_t", "1">:$merge);
+  let parameters = (ins
+    DefaultValuedParameter<"int64_t", "1">:$merge,
+    DefaultValuedParameter<"int64_t", "0">:$group);
   let assemblyFormat = "(`<` struct(params)^ `>`)?";
   let genVerifyDecl = 1;
 }
@@ -166,7 +174,8 @@ def Act_NarrowAttr : Act_Encoding<"Narrow", "narrow"> {
     Lossless for values in [0, 2^bits), which whoever chooses the encoding has to
     prove. The last `merge` axes are taken as one. With 16 bits the storage is
     `ui16` of the same shape, with 8 bits `ui8`; fewer bits are packed as for
-    `mask`: `ui8[a, ceil(n*bits/8)]`.
+    `mask`: `ui8[a, ceil(n*bits/8)]`, or `ui8[a, ceil(n/G), G*bits/8]` with `group` =
+    G.
 
     Constraints:
 
@@ -174,10 +183,12 @@ def Act_NarrowAttr : Act_Encoding<"Narrow", "narrow"> {
     * C2: `merge` is at least 1.
     * C3: the tensor has an integer element type of more than `bits` bits, a static
       shape, at least one element and at least `merge` axes.
+    * C4: `group` is 0 or a positive multiple of 8.
   }];
   let parameters = (ins
     "unsigned":$bits,
-    DefaultValuedParameter<"int64_t", "1">:$merge);
+    DefaultValuedParameter<"int64_t", "1">:$merge,
+    DefaultValuedParameter<"int64_t", "0">:$group);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
