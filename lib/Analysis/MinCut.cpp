@@ -50,6 +50,8 @@ int64_t FlowNetwork::sendBlockingFlow(unsigned source, unsigned sink) {
       for (unsigned e : path)
         amount = std::min(amount, edges[e].residual);
       total += amount;
+      if (total >= kUnlimited)
+        return total; // no cut exists; more would overflow
       // Go on from the tail of the first edge that is now full.
       size_t keep = path.size();
       for (size_t i = path.size(); i-- > 0;) {
@@ -58,9 +60,6 @@ int64_t FlowNetwork::sendBlockingFlow(unsigned source, unsigned sink) {
         if (edges[path[i]].residual == 0)
           keep = i;
       }
-      // An unlimited path has no full edge: no cut exists.
-      if (keep == path.size())
-        return total;
       node = edges[path[keep] ^ 1].to;
       path.truncate(keep);
       continue;

@@ -238,7 +238,7 @@ def _parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add("--plot", type=Path, metavar="P.png", help="draw memory over the step")
     add("--run", action="store_true", help="execute both steps on random arguments")
     add("--no-baseline", action="store_true", help="do not compile the original step")
-    add("--search", choices=SEARCHES, default="default", help="configurations to try")
+    add("--search", choices=SEARCHES, help="configurations to try")
     add("--window", type=int, choices=WINDOWS, default=1)
     add("--cut", choices=CUTS, default="sink")
     add("--recompute", choices=RECOMPUTES, default="none")

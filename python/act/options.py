@@ -18,11 +18,15 @@ CUTS = ("sink", "source")
 RECOMPUTES = ("none", "batch", "growing")
 SEARCHES = ("none", "default", "full")
 
-#: Configurations (window, cut, recompute) that `search="default"` compiles.
+#: Configurations (window, cut, recompute) that `search="default"` considers.
 DEFAULT_CANDIDATES = (
     (1, "sink", "none"),
-    (3, "sink", "batch"),
+    (1, "sink", "growing"),
 )
+
+#: Part of the temporary memory that a configuration behind the first of
+#: `DEFAULT_CANDIDATES` has to spare: it costs time and a little accuracy.
+DEFAULT_MARGIN = 0.1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,9 +41,11 @@ class CompressOptions:
         recompute: which contractions backward may repeat: `none`, those with
             batch dimensions (`batch`), or those whose result is larger than
             their operands (`growing`).
-        search: `none` uses window, cut and recompute as given; `default`
-            compiles a few good combinations and `full` all twelve, and the one
-            for which XLA reports the least temporary memory is kept.
+        search: `default` recomputes contractions if that spares a tenth of the
+            temporary memory that XLA reports; it compiles the step a second time
+            only where it may. `full` compiles all twelve combinations and keeps
+            the smallest. `none` uses window, cut and recompute as given. None
+            stands for `none` if one of these was given, else for `default`.
         rules: file with per-kind encoding rules (JSON), or None.
         average_bits: mean bits per compressed element to aim for, or None.
         error_budget: bound on the estimated relative gradient error, or None.
@@ -50,7 +56,7 @@ class CompressOptions:
     window: int = 1
     cut: str = "sink"
     recompute: str = "none"
-    search: str = "none"
+    search: str | None = None
     rules: Path | None = None
     average_bits: float | None = None
     error_budget: float | None = None
@@ -61,6 +67,9 @@ class CompressOptions:
         _require_choice("window", self.window, WINDOWS)
         _require_choice("cut", self.cut, CUTS)
         _require_choice("recompute", self.recompute, RECOMPUTES)
+        if self.search is None:
+            given = (self.window, self.cut, self.recompute) != DEFAULT_CANDIDATES[0]
+            object.__setattr__(self, "search", "none" if given else "default")
         _require_choice("search", self.search, SEARCHES)
         _require_positive("average_bits", self.average_bits)
         _require_positive("error_budget", self.error_budget)
@@ -69,6 +78,11 @@ class CompressOptions:
             if not path.is_file():
                 raise ActOptionError(f"rules: no such file: {path}")
             object.__setattr__(self, "rules", path)
+
+    @property
+    def margin(self) -> float:
+        """Part of the memory by which a later candidate must be smaller."""
+        return DEFAULT_MARGIN if self.search == "default" else 0.0
 
     def candidates(self) -> Iterator[Self]:
         """Yields the configurations that `search` asks to compile."""

@@ -60,8 +60,8 @@ def rewrite(
         exported: the original step.
         text: its module in generic form.
         primal_results: flat number of leading results that are primal.
-        options: what to do; with `search` other than "none" every candidate is
-            compiled and the one with the least temporary memory is returned.
+        options: what to do; with `search` other than "none" the candidates that
+            may be smaller are compiled, and the smallest is returned.
         compile_candidate: compiles a rewritten step, called only to compare.
         stages: shows progress; its total counts no candidate yet.
 
@@ -74,6 +74,7 @@ def rewrite(
     stages.extend(len(candidates) * (2 if compare else 1))
     best: Rewritten | None = None
     sizes: dict[str, int] = {}
+    modules: set[str] = set()
     for candidate in candidates:
         stages.start(f"act-opt {candidate.summary()}")
         started = time.perf_counter()
@@ -95,13 +96,20 @@ def rewrite(
             sizes,
             seconds,
         )
+        if best is not None and not _may_be_smaller(rewritten, best, sizes, options):
+            stages.start(f"skipping {candidate.summary()}")
+            continue
+        if result.text in modules:
+            stages.start(f"skipping {candidate.summary()}")
+            continue
+        modules.add(result.text)
         if compare:
             stages.start(f"compiling {candidate.summary()}")
             started = time.perf_counter()
             compiled = compile_candidate(rewritten.exported)
             compile_seconds = time.perf_counter() - started
             size = xla.temp_bytes(compiled)
-            if not sizes or size < min(sizes.values()):
+            if not sizes or size < (1 - options.margin) * min(sizes.values()):
                 best = dataclasses.replace(
                     rewritten, compiled=compiled, compile_seconds=compile_seconds
                 )
@@ -110,6 +118,24 @@ def rewrite(
             best = rewritten
     assert best is not None
     return best
+
+
+def _may_be_smaller(
+    rewritten: Rewritten,
+    best: Rewritten,
+    sizes: dict[str, int],
+    options: CompressOptions,
+) -> bool:
+    """Tells whether a candidate is worth compiling, by what it saves.
+
+    Args:
+        rewritten: the candidate.
+        best: the smallest one so far.
+        sizes: temporary bytes of those compiled so far.
+        options: decides by how much it must be smaller.
+    """
+    spared = best.report["stash_bytes"] - rewritten.report["stash_bytes"]
+    return options.margin == 0 or spared >= options.margin * min(sizes.values())
 
 
 def _has_gradient(text: str, report: dict[str, Any]) -> bool:

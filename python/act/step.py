@@ -204,7 +204,7 @@ def compress(
     window: int = 1,
     cut: str = "sink",
     recompute: str = "none",
-    search: str = "none",
+    search: str | None = None,
     rules: str | os.PathLike | None = None,
     average_bits: float | None = None,
     error_budget: float | None = None,
@@ -231,8 +231,8 @@ def compress(
         window: see `CompressOptions`, like cut, recompute and search.
         cut: see `CompressOptions`.
         recompute: see `CompressOptions`.
-        search: "none", "default" or "full": compile several configurations and
-            keep the smallest.
+        search: "none", "default" or "full": how many configurations to compile
+            and compare; see `CompressOptions`.
         rules: JSON file of encoding rules per kind of value.
         average_bits: mean bits per compressed element to aim for.
         error_budget: bound on the estimated relative error of the gradient.

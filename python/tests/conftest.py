@@ -14,6 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import act.options
+
 # Passes the module through unchanged and reports two operations as backward.
 # What it was called with is appended to a log next to it.
 _FAKE_TOOL = """#!{python}
@@ -29,7 +31,9 @@ if {exit_status}:
     sys.exit({exit_status})
 pipeline = next(a for a in arguments if a.startswith("--pass-pipeline="))
 text = open(arguments[0]).read()
-open(arguments[arguments.index("-o") + 1], "w").write({output!r} or text)
+open(arguments[arguments.index("-o") + 1], "w").write(
+    {output!r} or text + "\\n// " + pipeline.partition("report=")[0]
+)
 report = {report!r} or {{
     "function": "main",
     "primal_results": int(re.search(r"primal-results=(\\d+)", pipeline)[1]),
@@ -37,7 +41,7 @@ report = {report!r} or {{
     "backward_operations": {backward},
     "cloned_operations": 0,
     "raw_bytes": 0,
-    "stash_bytes": 0,
+    "stash_bytes": 0 if "growing" in pipeline else 100,
     "survivors": [],
     "not_compressed": [],
 }}
@@ -77,7 +81,12 @@ class FakeTool:
 def make_fake_tool(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., FakeTool]:
-    """Returns a function that makes a stand-in and lets act find it."""
+    """Returns a function that makes a stand-in and lets act find it.
+
+    Unless a test searches, one configuration is tried, so that calls count steps.
+    """
+    first = act.options.DEFAULT_CANDIDATES[:1]
+    monkeypatch.setattr("act.options.DEFAULT_CANDIDATES", first)
 
     def make(
         version: str = "act 0.1.0",

@@ -220,8 +220,8 @@ def test_report(deep, tmp_path):
     assert report.plot(tmp_path / "memory.svg").read_text().count("<path") > 4
 
 
-def test_search_is_no_worse_than_any_candidate(mlp):
-    report = act.value_and_grad(mlp.loss, search="default").report(*mlp.arguments)
+def test_full_search_is_no_worse_than_any_candidate(mlp):
+    report = act.value_and_grad(mlp.loss, search="full").report(*mlp.arguments)
     assert report.temp_bytes_after == min(report.candidates.values())
     assert len(report.candidates) > 1
 

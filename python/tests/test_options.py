@@ -81,11 +81,18 @@ def test_pipeline_leaves_out_what_is_not_set():
 
 
 def test_candidates():
-    assert list(CompressOptions(search="none").candidates()) == [CompressOptions()]
+    alone = CompressOptions(search="none")
+    assert list(alone.candidates()) == [alone]
     few = list(CompressOptions(search="default", bits=2).candidates())
     full = list(CompressOptions(search="full", bits=2).candidates())
     assert len(set(full)) == 12
     assert 1 < len(few) < 12
     assert set(few) < set(full)
     assert {option.bits for option in full} == {2}
-    assert few[0] == CompressOptions(bits=2)
+    assert few[0] == CompressOptions(bits=2, search="none")
+
+
+def test_search_unless_told_what_to_take():
+    assert CompressOptions().search == "default"
+    assert CompressOptions(recompute="growing").search == "none"
+    assert CompressOptions(window=3, search="full").search == "full"

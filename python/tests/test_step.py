@@ -282,17 +282,34 @@ def test_x64_is_another_step(fake_tool):
     assert fake_tool.calls == 2
 
 
-def test_search_keeps_the_smallest(fake_tool, mlp, monkeypatch):
-    sizes = iter([300, 100, 200])
-    monkeypatch.setattr(
-        "act.options.DEFAULT_CANDIDATES",
-        [(1, "sink", "none"), (3, "source", "batch"), (3, "sink", "none")],
-    )
+def test_full_search_keeps_the_smallest(fake_tool, mlp, monkeypatch):
+    sizes = iter([300, 200, 190, 200])
+    monkeypatch.setattr("act.options.CUTS", ("sink",))
+    monkeypatch.setattr("act.options.RECOMPUTES", ("none", "batch"))
     monkeypatch.setattr("act.rewrite.xla.temp_bytes", lambda _: next(sizes, 1))
-    report = act.value_and_grad(mlp.loss, search="default").report(*mlp.arguments)
-    assert report.configuration == "bits=4 window=3 cut=source recompute=batch"
-    assert list(report.candidates.values()) == [300, 100, 200]
-    assert fake_tool.calls == 3
+    report = act.value_and_grad(mlp.loss, search="full").report(*mlp.arguments)
+    assert report.configuration == "bits=4 window=3 cut=sink recompute=none"
+    assert list(report.candidates.values()) == [300, 200, 190, 200]
+    assert fake_tool.calls == 4
+
+
+@pytest.mark.parametrize(
+    ("sizes", "recompute"),
+    [
+        ([1000, 909], "none"),  # less than a tenth smaller
+        ([1000, 890], "growing"),
+        ([1001], "none"),  # 100 bytes of saves are less than a tenth
+    ],
+)
+def test_default_search_wants_a_tenth(fake_tool, mlp, monkeypatch, sizes, recompute):
+    candidates = [(1, "sink", "none"), (1, "sink", "growing")]
+    monkeypatch.setattr("act.options.DEFAULT_CANDIDATES", candidates)
+    remaining = iter(sizes)
+    monkeypatch.setattr("act.rewrite.xla.temp_bytes", lambda _: next(remaining, 1))
+    report = act.value_and_grad(mlp.loss).report(*mlp.arguments)
+    assert report.configuration == f"bits=4 window=1 cut=sink recompute={recompute}"
+    assert list(report.candidates.values()) == sizes
+    assert fake_tool.calls == 2
 
 
 def bf16_loss(w):

@@ -139,8 +139,16 @@ TEST_F(ValueNumberingTest, NotNumbered) {
     %5 = "stablehlo.rng"(%i, %j, %i) : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<8xf32>
     %6 = "other.op"(%x) : (tensor<8xf32>) -> tensor<8xf32>
     %7 = "other.op"(%x) : (tensor<8xf32>) -> tensor<8xf32>
+    %8 = "stablehlo.cholesky"(%x) : (tensor<8xf32>) -> tensor<8xf32>
+    %9 = "stablehlo.cholesky"(%x) : (tensor<8xf32>) -> tensor<8xf32>
+    %10 = "stablehlo.case"(%i) ({
+      "stablehlo.return"(%x) : (tensor<8xf32>) -> ()
+    }) : (tensor<i32>) -> tensor<8xf32>
+    %11 = "stablehlo.case"(%i) ({
+      "stablehlo.return"(%x) : (tensor<8xf32>) -> ()
+    }) : (tensor<i32>) -> tensor<8xf32>
   )");
-  for (unsigned i = 0; i < 8; ++i)
+  for (unsigned i = 0; i < 12; ++i)
     EXPECT_TRUE(leads(i, i)) << i;
 }
 

@@ -143,6 +143,10 @@ TEST_F(EncodingPolicyTest, ShardedAxesStayApart) {
   EXPECT_EQ(encoding("1024x16xf32", 4, /*sharded=*/true), groups(4, 64, 1));
   EXPECT_EQ(encoding("257x127xf32", 4, /*sharded=*/true), groups(4, 64, 1));
   EXPECT_EQ(encoding("1024x16xi1", 4, /*sharded=*/true), "#act.mask");
+  EXPECT_EQ(encoding("128x128xi1", 4, /*sharded=*/true),
+            "#act.mask<group = 64>")
+      << "bits stay on the device of their elements";
+  EXPECT_EQ(encoding("256x64xi1", 4, /*sharded=*/true), "#act.mask");
   EXPECT_EQ(encoding("4x64x8x8xi1", 4, /*sharded=*/true), "#act.mask");
 }
 
@@ -173,6 +177,15 @@ TEST_F(EncodingPolicyTest, BoundedIntegers) {
   EXPECT_EQ(encodingOf(remainder("255")), "#act.narrow<bits = 8>");
   EXPECT_EQ(encodingOf(remainder("256")), "#act.narrow<bits = 16>");
   EXPECT_EQ(encodingOf(remainder("65536")), "#act.raw");
+
+  // Codes of less than a byte are packed along merged axes like masks.
+  auto slice = [](StringRef bound) {
+    return R"(%c = "stablehlo.constant"() <{value = dense<)" + bound.str() +
+           R"(> : tensor<i32>}> : () -> tensor<i32>
+      %r = "stablehlo.broadcast_in_dim"(%c) <{broadcast_dimensions = array<i64>}> : (tensor<i32>) -> tensor<4x64x8x8xi32>)";
+  };
+  EXPECT_EQ(encodingOf(slice("3")), "#act.narrow<bits = 2, merge = 2>");
+  EXPECT_EQ(encodingOf(slice("200")), "#act.narrow<bits = 8>");
 }
 
 // Results of exp share a range: larger groups lose little.
