@@ -254,9 +254,10 @@ static bool isFusible(Operation *op) {
   }
 }
 
-void BackwardRewriter::recreateSplats(Operation *op, unsigned position) {
+bool BackwardRewriter::recreateSplats(Operation *op, unsigned position) {
   if (isFusible(op))
-    return;
+    return false;
+  bool isHeldBack = false;
   for (OpOperand &operand : op->getOpOperands()) {
     Operation *fill = operand.get().getDefiningOp();
     if (!fill || !graph.getPosition(fill) ||
@@ -271,10 +272,12 @@ void BackwardRewriter::recreateSplats(Operation *op, unsigned position) {
     builder.setInsertionPoint(op);
     IRMapping mapping;
     mapping.map(scalar, tie(scalar, op, position).front());
+    isHeldBack |= isTied(mapping.lookup(scalar));
     operand.set(builder.clone(*fill, mapping)
                     ->getResult(cast<OpResult>(operand.get())
                                     .getResultNumber()));
   }
+  return isHeldBack;
 }
 
 void BackwardRewriter::rewriteOperation(Operation *op, unsigned position) {
@@ -304,7 +307,7 @@ void BackwardRewriter::rewriteOperation(Operation *op, unsigned position) {
       if (Value copy = lookUp(use->get()))
         use->set(copy);
   }
-  recreateSplats(op, position);
+  isLate |= recreateSplats(op, position);
   if (isLate)
     for (Value result : op->getResults())
       cotangents.add(result);
@@ -312,9 +315,26 @@ void BackwardRewriter::rewriteOperation(Operation *op, unsigned position) {
     ++numContractions;
 }
 
+void BackwardRewriter::addHead() {
+  llvm::SetVector<Value> head;
+  for (Operation *op : graph.getBackward())
+    for (Value operand : getAllOperands(op))
+      if (Operation *def = graph.getForwardDef(operand);
+          def && graph.isHead(def) && !graph.isConstantLike(operand))
+        head.insert(operand);
+  SmallVector<Value> ordered = head.takeVector();
+  llvm::sort(ordered, [&](Value a, Value b) {
+    return *graph.getPosition(a.getDefiningOp()) <
+           *graph.getPosition(b.getDefiningOp());
+  });
+  for (Value value : ordered)
+    cotangents.add(value);
+}
+
 void BackwardRewriter::rewrite(ArrayRef<Value> survivors) {
   for (auto [id, survivor] : llvm::enumerate(survivors))
     save(survivor, id);
+  addHead();
   unsigned position = graph.getForward().size();
   for (Operation *op : graph.getBackward())
     rewriteOperation(op, position++);

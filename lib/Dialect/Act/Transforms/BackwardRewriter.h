@@ -69,7 +69,12 @@ private:
   void save(Value survivor, unsigned id);
   void makeForwardWait(Value survivor, Value saved);
   void rewriteOperation(Operation *op, unsigned position);
-  void recreateSplats(Operation *op, unsigned position);
+  /// Makes large splats again for an operation that needs them in full; true if
+  /// one of them now waits for a cotangent (rule R4).
+  bool recreateSplats(Operation *op, unsigned position);
+  /// Until backward has computed something, what it reads of the head is the
+  /// latest there is.
+  void addHead();
 
   /// What stands for forward's `value` at this point of backward: itself if it
   /// needs no copy, a copy that is still shared, or null.

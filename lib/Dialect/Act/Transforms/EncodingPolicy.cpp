@@ -41,18 +41,29 @@ EncodingPolicy::getTypeExactness(RankedTensorType type) {
   return std::nullopt;
 }
 
+/// About how many elements of `value` share their parameters.
+static int64_t getGroupTarget(Value value, unsigned bits) {
+  // Results of exp, tanh and the like share a range anyway, and 8 bits lose
+  // little in larger groups.
+  Operation *def = value.getDefiningOp();
+  bool hasBoundedRange = def && getOpKind(def) == OpKind::Elementwise &&
+                         squashesRange(def);
+  if (bits == 8 || hasBoundedRange)
+    return 256;
+  // Wide layers have many groups a row.
+  constexpr int64_t kWide = 1024;
+  return cast<RankedTensorType>(value.getType()).getShape().back() >= kWide
+             ? 128
+             : 64;
+}
+
 EncodingAttrInterface
 EncodingPolicy::getEncoding(Value value, std::optional<Exactness> exact,
                             unsigned bits) const {
   auto type = cast<RankedTensorType>(value.getType());
   if (exact || bits == 0 || getTypeExactness(type))
     return getLossless(value);
-  // Results of exp, tanh and the like share a range anyway; 8 bits lose little
-  // in larger groups.
-  Operation *def = value.getDefiningOp();
-  bool hasBoundedRange = def && getOpKind(def) == OpKind::Elementwise &&
-                         squashesRange(def);
-  return getGroupQuant(type, bits, bits == 8 || hasBoundedRange ? 256 : 64);
+  return getGroupQuant(type, bits, getGroupTarget(value, bits));
 }
 
 EncodingAttrInterface EncodingPolicy::getLossless(Value value) const {

@@ -7,8 +7,8 @@
 // RUN: act-opt %s --act-choose-encodings=error-budget=0.2 | FileCheck %s --check-prefixes=CHECK,ALL4
 // RUN: act-opt %s --act-choose-encodings=error-budget=1e9 | FileCheck %s --check-prefixes=CHECK,ALL1
 
-!t = tensor<1024x1024xf32>
-!c = !act.compressed<tensor<1024x1024xf32>, #act.raw>
+!t = tensor<1024x512xf32>
+!c = !act.compressed<tensor<1024x512xf32>, #act.raw>
 
 // Two values of one size. %a enters a product of two activations: an error in it
 // is felt twice, so %b is the first to lose bits. 8 bits take 8.125 per element, 4

@@ -12,7 +12,7 @@
 //--- step.mlir
 !t = tensor<128x128xf32>
 !c = !act.compressed<tensor<128x128xf32>, #act.raw>
-!l = tensor<128x1024xf32>
+!l = tensor<256x512xf32>
 !m = tensor<128x512xf32>
 
 // CHECK-LABEL: func.func @rules(

@@ -79,7 +79,7 @@ func.func @step(%x: !t, %w: !t, %v: !t) -> (!t, !t, !t, !t, !t) {
   %y = "stablehlo.dot"(%m, %v) : (!t, !t) -> !t
   %g = "stablehlo.multiply"(%y, %y) : (!t, !t) -> !t
   %d0 = "stablehlo.clamp"(%z, %g, %s) : (!t, !t, !t) -> !t
-  %d1 = "stablehlo.select"(%p, %d0, %w) : (!p, !t, !t) -> !t
+  %d1 = "stablehlo.select"(%p, %d0, %y) : (!p, !t, !t) -> !t
   %d2 = "stablehlo.multiply"(%l, %d1) : (!t, !t) -> !t
   return %y, %d0, %d1, %d2, %w : !t, !t, !t, !t, !t
 }
