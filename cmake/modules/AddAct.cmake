@@ -79,7 +79,7 @@ endfunction()
 # Adds a static library. MLIR_LIBS become the one shared library of MLIR.
 function(act_add_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK_LIBS;MLIR_LIBS" ${ARGN})
-  add_mlir_library(${name} STATIC PARTIAL_SOURCES_INTENDED
+  add_mlir_library(${name} STATIC
     ${ARG_UNPARSED_ARGUMENTS}
     DEPENDS ${ARG_DEPENDS}
     LINK_LIBS PUBLIC ${ARG_LINK_LIBS}

@@ -1,4 +1,5 @@
-//===- AutodiffGraph.cpp - Forward and backward of a training step ----------===//
+//===- AutodiffGraph.cpp - Forward and backward of a training step
+//----------===//
 //
 // Part of act, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -172,9 +173,9 @@ LogicalResult AutodiffGraph::checkResults(FunctionOpInterface function,
     diag.attachNote(def->getLoc()) << "computed here";
     return diag;
   }
-  // Backward is what other results need and is computed behind the turning point.
-  for (Value value :
-       terminator->getOperands().drop_front(numPrimalResults)) {
+  // Backward is what other results need and is computed behind the turning
+  // point.
+  for (Value value : terminator->getOperands().drop_front(numPrimalResults)) {
     Operation *def = value.getDefiningOp();
     if (def && positions.lookup(def) >= numForward)
       return success();

@@ -65,8 +65,8 @@ int64_t FlowNetwork::sendBlockingFlow(unsigned source, unsigned sink) {
       continue;
     }
     unsigned &e = current[node];
-    while (e != kNone && !(edges[e].residual > 0 &&
-                           levels[edges[e].to] == levels[node] - 1))
+    while (e != kNone &&
+           !(edges[e].residual > 0 && levels[edges[e].to] == levels[node] - 1))
       e = edges[e].next;
     if (e != kNone) {
       path.push_back(e);

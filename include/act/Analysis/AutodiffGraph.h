@@ -1,4 +1,5 @@
-//===- AutodiffGraph.h - Forward and backward of a training step -*- C++ -*-===//
+//===- AutodiffGraph.h - Forward and backward of a training step -*- C++
+//-*-===//
 //
 // Part of act, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,15 +22,15 @@ namespace mlir::act {
 
 /// The boundary between forward and backward in a joint training step.
 ///
-/// The first results of the step, the *primal results*, are computed by forward.
-/// In program order forward ends with the last operation that computes one of
-/// them, the *turning point*; what follows is backward. Frameworks emit steps in
-/// this order. Where they do not (metrics returned as primal results but computed
-/// after the gradients), `hoistForward` moves the stragglers, which it finds by
-/// JAX's locations: a name with `transpose(` marks backward.
+/// The first results of the step, the *primal results*, are computed by
+/// forward. In program order forward ends with the last operation that computes
+/// one of them, the *turning point*; what follows is backward. Frameworks emit
+/// steps in this order. Where they do not (metrics returned as primal results
+/// but computed after the gradients), `hoistForward` moves the stragglers,
+/// which it finds by JAX's locations: a name with `transpose(` marks backward.
 ///
-/// Values produced at or after the last forward contraction, the *head*, are read
-/// by backward at once and are left alone (rule R6).
+/// Values produced at or after the last forward contraction, the *head*, are
+/// read by backward at once and are left alone (rule R6).
 ///
 /// The analysis holds for the block as it was when built; new operations are
 /// unknown to it.
@@ -42,8 +43,9 @@ public:
                                unsigned numPrimalResults);
 
   /// Analyses `function`, whose first `numPrimalResults` results are primal.
-  /// Emits an error and fails if it has fewer results, more than one block, if a
-  /// primal result is known to come from backward, or if there is no backward.
+  /// Emits an error and fails if it has fewer results, more than one block, if
+  /// a primal result is known to come from backward, or if there is no
+  /// backward.
   static FailureOr<AutodiffGraph> build(FunctionOpInterface function,
                                         unsigned numPrimalResults);
 

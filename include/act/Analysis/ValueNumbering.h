@@ -15,10 +15,11 @@
 
 namespace mlir::act {
 
-/// Finds operations of a block that compute what an earlier one of the block has
-/// computed: common subexpression elimination without the elimination. Forward
-/// must stay as it is (merging its operations changes the last bits of what XLA
-/// computes), but backward needs to save or recompute equal values only once.
+/// Finds operations of a block that compute what an earlier one of the block
+/// has computed: common subexpression elimination without the elimination.
+/// Forward must stay as it is (merging its operations changes the last bits of
+/// what XLA computes), but backward needs to save or recompute equal values
+/// only once.
 class ValueNumbering {
 public:
   explicit ValueNumbering(Block &block);

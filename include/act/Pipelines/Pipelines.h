@@ -34,20 +34,18 @@ struct CompressOptions : PassPipelineOptions<CompressOptions> {
   Option<CutSide> cut{
       *this, "cut", llvm::cl::desc("Which of several minimum cuts to take"),
       llvm::cl::init(CutSide::Sink),
-      llvm::cl::values(
-          clEnumValN(CutSide::Sink, "sink", "nearest to backward"),
-          clEnumValN(CutSide::Source, "source",
-                     "nearest to where values are computed"))};
+      llvm::cl::values(clEnumValN(CutSide::Sink, "sink", "nearest to backward"),
+                       clEnumValN(CutSide::Source, "source",
+                                  "nearest to where values are computed"))};
   Option<RecomputedContractions> recompute{
       *this, "recompute",
       llvm::cl::desc("Which contractions may be computed again"),
       llvm::cl::init(RecomputedContractions::None),
-      llvm::cl::values(
-          clEnumValN(RecomputedContractions::None, "none", "none"),
-          clEnumValN(RecomputedContractions::Batch, "batch",
-                     "products of activations larger than both"),
-          clEnumValN(RecomputedContractions::Growing, "growing",
-                     "also products with arguments that grow"))};
+      llvm::cl::values(clEnumValN(RecomputedContractions::None, "none", "none"),
+                       clEnumValN(RecomputedContractions::Batch, "batch",
+                                  "products of activations larger than both"),
+                       clEnumValN(RecomputedContractions::Growing, "growing",
+                                  "also products with arguments that grow"))};
   Option<std::string> rules{
       *this, "rules", llvm::cl::desc("File with encodings per kind of value"),
       llvm::cl::init("")};
@@ -59,16 +57,16 @@ struct CompressOptions : PassPipelineOptions<CompressOptions> {
       *this, "error-budget",
       llvm::cl::desc("Budget of the predicted relative gradient error"),
       llvm::cl::init(0)};
-  Option<uint64_t> seed{
-      *this, "seed", llvm::cl::desc("Mixed into the noise of rounding"),
-      llvm::cl::init(0)};
-  Option<std::string> report{
-      *this, "report", llvm::cl::desc("File for the report in JSON"),
-      llvm::cl::init("")};
+  Option<uint64_t> seed{*this, "seed",
+                        llvm::cl::desc("Mixed into the noise of rounding"),
+                        llvm::cl::init(0)};
+  Option<std::string> report{*this, "report",
+                             llvm::cl::desc("File for the report in JSON"),
+                             llvm::cl::init("")};
 };
 
-/// Inlines the step, exposes its masks, partitions it, chooses encodings, checks
-/// the result and lowers it to StableHLO.
+/// Inlines the step, exposes its masks, partitions it, chooses encodings,
+/// checks the result and lowers it to StableHLO.
 void buildCompressPipeline(OpPassManager &manager,
                            const CompressOptions &options);
 

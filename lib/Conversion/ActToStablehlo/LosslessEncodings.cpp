@@ -15,8 +15,8 @@
 using namespace mlir;
 using namespace mlir::act;
 
-/// Packs `tensor`, of integers below `2^bits`, along its last `merge` axes, all of
-/// them or `group` elements at a time.
+/// Packs `tensor`, of integers below `2^bits`, along its last `merge` axes, all
+/// of them or `group` elements at a time.
 static Value pack(StablehloBuilder &b, Value tensor, unsigned bits,
                   int64_t merge, int64_t group) {
   GroupLayout layout = getGroupLayout(getShape(tensor), /*group=*/INT64_MAX,
@@ -73,8 +73,8 @@ struct MaskModel
   SmallVector<Value> buildEncode(Attribute attr, StablehloBuilder &b,
                                  Value tensor, Value) const {
     auto encoding = cast<MaskAttr>(attr);
-    return {pack(b, tensor, /*bits=*/1, encoding.getMerge(),
-                 encoding.getGroup())};
+    return {
+        pack(b, tensor, /*bits=*/1, encoding.getMerge(), encoding.getGroup())};
   }
   Value buildDecode(Attribute attr, StablehloBuilder &b, ValueRange storage,
                     RankedTensorType type) const {

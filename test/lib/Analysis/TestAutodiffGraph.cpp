@@ -30,8 +30,7 @@ struct TestAutodiffGraphPass
 
   void runOnOperation() override {
     unsigned numPrimal = getNumPrimalResults(getOperation(), primalResults);
-    unsigned numMoved =
-        AutodiffGraph::hoistForward(getOperation(), numPrimal);
+    unsigned numMoved = AutodiffGraph::hoistForward(getOperation(), numPrimal);
     FailureOr<AutodiffGraph> graph =
         AutodiffGraph::build(getOperation(), numPrimal);
     if (failed(graph))

@@ -83,8 +83,8 @@ GroupLayout mlir::act::getGroupLayout(ArrayRef<int64_t> shape, int64_t group,
   return layout;
 }
 
-/// The shape of `shape` packed to `bits` bits per element along its last `merge`
-/// axes taken as one, all of them or `group` elements at a time.
+/// The shape of `shape` packed to `bits` bits per element along its last
+/// `merge` axes taken as one, all of them or `group` elements at a time.
 static SmallVector<int64_t> getPackedShape(ArrayRef<int64_t> shape,
                                            unsigned bits, int64_t merge,
                                            int64_t group) {
@@ -120,8 +120,8 @@ static LogicalResult verifyMerge(int64_t merge, EmitErrorFn emitError) {
 static LogicalResult verifyPackedGroup(int64_t group, EmitErrorFn emitError) {
   if (group >= 0 && group % 8 == 0)
     return success();
-  return emitError() << "expects group to be 0 or a positive multiple of 8, got "
-                     << group;
+  return emitError()
+         << "expects group to be 0 or a positive multiple of 8, got " << group;
 }
 
 /// Static shape, at least one element and at least `rank` axes.
@@ -342,9 +342,9 @@ LogicalResult MaskAttr::verifyAppliesTo(RankedTensorType type,
 
 SmallVector<RankedTensorType>
 MaskAttr::getStorageTypes(RankedTensorType type) const {
-  return {getByteTensor(
-      getContext(),
-      getPackedShape(type.getShape(), /*bits=*/1, getMerge(), getGroup()))};
+  return {
+      getByteTensor(getContext(), getPackedShape(type.getShape(), /*bits=*/1,
+                                                 getMerge(), getGroup()))};
 }
 
 bool MaskAttr::isLossless() const { return true; }
@@ -381,9 +381,8 @@ NarrowAttr::getStorageTypes(RankedTensorType type) const {
         IntegerType::get(getContext(), 16, IntegerType::Unsigned))};
   if (getBits() == 8)
     return {getByteTensor(getContext(), type.getShape())};
-  return {getByteTensor(
-      getContext(),
-      getPackedShape(type.getShape(), getBits(), getMerge(), getGroup()))};
+  return {getByteTensor(getContext(), getPackedShape(type.getShape(), getBits(),
+                                                     getMerge(), getGroup()))};
 }
 
 bool NarrowAttr::isLossless() const { return true; }

@@ -1,4 +1,5 @@
-//===- BackwardRewriter.cpp - Let backward read forward through saves ----------===//
+//===- BackwardRewriter.cpp - Let backward read forward through saves
+//----------===//
 //
 // Part of act, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -41,11 +42,17 @@ void CotangentFinder::add(Value value) {
     wellSized.push_back(value);
 }
 
+bool CotangentFinder::isUseFrom(OpOperand &use, unsigned position) const {
+  // A result of forward is returned as it is.
+  if (use.getOwner() == graph.getTerminator() && graph.getForwardDef(use.get()))
+    return false;
+  std::optional<unsigned> at = graph.getPosition(use.getOwner());
+  return at && *at >= position;
+}
+
 bool CotangentFinder::isUsedFrom(Value value, unsigned position) const {
-  return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    std::optional<unsigned> at = graph.getPosition(user);
-    return at && *at >= position;
-  });
+  return llvm::any_of(value.getUses(),
+                      [&](OpOperand &use) { return isUseFrom(use, position); });
 }
 
 Value CotangentFinder::findNewest(SmallVectorImpl<Value> &stack,
@@ -62,8 +69,7 @@ Value CotangentFinder::find(Operation *op, unsigned position) {
     int64_t size = countElements(operand);
     if (!isLate(operand) || size <= 1)
       continue;
-    if (size <= kMaxTieElements &&
-        (!largest || size > countElements(largest)))
+    if (size <= kMaxTieElements && (!largest || size > countElements(largest)))
       largest = operand;
     if (!smallest || size < countElements(smallest))
       smallest = operand;
@@ -106,8 +112,8 @@ void BackwardRewriter::save(Value survivor, unsigned id) {
 void BackwardRewriter::makeForwardWait(Value survivor, Value saved) {
   unsigned turningPoint = graph.getForward().size();
   builder.setInsertionPointAfterValue(saved);
-  auto barrier = BarrierOp::create(builder, saved.getLoc(),
-                                   ValueRange{survivor, saved});
+  auto barrier =
+      BarrierOp::create(builder, saved.getLoc(), ValueRange{survivor, saved});
   saved.replaceAllUsesExcept(barrier.getResult(1), barrier);
   survivor.replaceUsesWithIf(barrier.getResult(0), [&](OpOperand &use) {
     std::optional<unsigned> at = graph.getPosition(use.getOwner());
@@ -129,8 +135,7 @@ Value BackwardRewriter::lookUp(Value value) const {
   return getAllOperands(def).empty() ? value : Value();
 }
 
-SmallVector<Value>
-BackwardRewriter::findMissing(ArrayRef<Value> roots) const {
+SmallVector<Value> BackwardRewriter::findMissing(ArrayRef<Value> roots) const {
   llvm::SetVector<Value> missing;
   SmallVector<Value> stack(roots);
   while (!stack.empty()) {
@@ -138,8 +143,7 @@ BackwardRewriter::findMissing(ArrayRef<Value> roots) const {
     if (lookUp(value) || !missing.insert(value))
       continue;
     if (!saves.contains(value))
-      llvm::append_range(stack,
-                         graph.getOperandLeaders(value.getDefiningOp()));
+      llvm::append_range(stack, graph.getOperandLeaders(value.getDefiningOp()));
   }
   SmallVector<Value> ordered = missing.takeVector();
   llvm::sort(ordered, [&](Value a, Value b) {
@@ -155,8 +159,7 @@ BackwardRewriter::findMissing(ArrayRef<Value> roots) const {
 SmallVector<Value> BackwardRewriter::tie(ArrayRef<Value> values, Operation *op,
                                          unsigned position) {
   // Nothing may have to wait: copies of what is held back already.
-  Value cotangent =
-      values.empty() ? Value() : cotangents.find(op, position);
+  Value cotangent = values.empty() ? Value() : cotangents.find(op, position);
   if (!cotangent)
     return llvm::to_vector(values);
   SmallVector<Value> inputs(values);
@@ -165,8 +168,7 @@ SmallVector<Value> BackwardRewriter::tie(ArrayRef<Value> values, Operation *op,
   Value later = barrier.getResults().back();
   // The barrier's result must be used, or nothing waits for it.
   cotangent.replaceUsesWithIf(later, [&](OpOperand &use) {
-    std::optional<unsigned> at = graph.getPosition(use.getOwner());
-    return at && *at >= position;
+    return cotangents.isUseFrom(use, position);
   });
   cotangents.add(later);
   SmallVector<Value> results(barrier.getResults().drop_back());
@@ -174,8 +176,8 @@ SmallVector<Value> BackwardRewriter::tie(ArrayRef<Value> values, Operation *op,
   return results;
 }
 
-/// The tensor with the fewest elements among the operands of `op`, if it has any:
-/// scalars cannot pass a barrier.
+/// The tensor with the fewest elements among the operands of `op`, if it has
+/// any: scalars cannot pass a barrier.
 static Value getSmallestTensor(Operation *op) {
   Value smallest;
   for (Value operand : getAllOperands(op))
@@ -188,8 +190,8 @@ static Value getSmallestTensor(Operation *op) {
 void BackwardRewriter::materialize(ArrayRef<Value> missing, Operation *op,
                                    unsigned position) {
   builder.setInsertionPoint(op);
-  // What has to wait: the saves, and for every clone that nothing else holds back
-  // its smallest operand (rule R2), arguments and constants included.
+  // What has to wait: the saves, and for every clone that nothing else holds
+  // back its smallest operand (rule R2), arguments and constants included.
   llvm::MapVector<Value, Value> waiting;
   llvm::DenseSet<Value> held;
   llvm::DenseMap<Operation *, Value> leaves;
@@ -273,9 +275,9 @@ bool BackwardRewriter::recreateSplats(Operation *op, unsigned position) {
     IRMapping mapping;
     mapping.map(scalar, tie(scalar, op, position).front());
     isHeldBack |= isTied(mapping.lookup(scalar));
-    operand.set(builder.clone(*fill, mapping)
-                    ->getResult(cast<OpResult>(operand.get())
-                                    .getResultNumber()));
+    operand.set(
+        builder.clone(*fill, mapping)
+            ->getResult(cast<OpResult>(operand.get()).getResultNumber()));
   }
   return isHeldBack;
 }
@@ -292,7 +294,7 @@ void BackwardRewriter::rewriteOperation(Operation *op, unsigned position) {
       Operation *def = graph.getForwardDef(value);
       if (!def)
         continue;
-      isLate |= !graph.isConstantLike(value);
+      isLate |= !selection.isArgument(value);
       if (!graph.isHead(def)) {
         uses.push_back(&use);
         needed.insert(value);
@@ -320,7 +322,7 @@ void BackwardRewriter::addHead() {
   for (Operation *op : graph.getBackward())
     for (Value operand : getAllOperands(op))
       if (Operation *def = graph.getForwardDef(operand);
-          def && graph.isHead(def) && !graph.isConstantLike(operand))
+          def && graph.isHead(def) && !selection.isArgument(operand))
         head.insert(operand);
   SmallVector<Value> ordered = head.takeVector();
   llvm::sort(ordered, [&](Value a, Value b) {

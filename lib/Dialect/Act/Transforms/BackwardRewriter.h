@@ -1,4 +1,5 @@
-//===- BackwardRewriter.h - Let backward read forward through saves -*- C++ -*-===//
+//===- BackwardRewriter.h - Let backward read forward through saves -*- C++
+//-*-===//
 //
 // Part of act, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -32,7 +33,11 @@ public:
 
   bool isLate(Value value) const { return late.contains(value); }
 
-  /// True if an operation at `position` or later uses `value`.
+  /// True if `use` is one by an operation at `position` or later that may read
+  /// what a barrier returns instead.
+  bool isUseFrom(OpOperand &use, unsigned position) const;
+
+  /// True if `value` has such a use.
   bool isUsedFrom(Value value, unsigned position) const;
 
 private:
@@ -41,14 +46,16 @@ private:
 
   const AutodiffGraph &graph;
   llvm::DenseSet<Value> late;
-  SmallVector<Value> wellSized; ///< large enough to matter, small enough to keep
-  SmallVector<Value> tensors;   ///< more than one element
+  SmallVector<Value>
+      wellSized;              ///< large enough to matter, small enough to keep
+  SmallVector<Value> tensors; ///< more than one element
   SmallVector<Value> all;
 };
 
 /// Saves the survivors and rewrites backward so that it reads forward only
 /// through loads, and through clones of forward operations made from loads,
-/// arguments and constants. Loads and clones are tied to a cotangent by a barrier.
+/// arguments and constants. Loads and clones are tied to a cotangent by a
+/// barrier.
 class BackwardRewriter {
 public:
   BackwardRewriter(const AutodiffGraph &graph,
@@ -84,8 +91,8 @@ private:
   SmallVector<Value> findMissing(ArrayRef<Value> roots) const;
   /// Makes copies of `missing` in front of `op`.
   void materialize(ArrayRef<Value> missing, Operation *op, unsigned position);
-  /// Passes `values` through a barrier with a cotangent; returns the results, or
-  /// `values` if there is no cotangent.
+  /// Passes `values` through a barrier with a cotangent; returns the results,
+  /// or `values` if there is no cotangent.
   SmallVector<Value> tie(ArrayRef<Value> values, Operation *op,
                          unsigned position);
   bool isTied(Value value) const { return tied.contains(value); }

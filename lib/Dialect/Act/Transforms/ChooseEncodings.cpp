@@ -1,4 +1,5 @@
-//===- ChooseEncodings.cpp - Choose how each saved value is stored ----------===//
+//===- ChooseEncodings.cpp - Choose how each saved value is stored
+//----------===//
 //
 // Part of act, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -89,8 +90,9 @@ static void setEncoding(CompressedSaveOp save, EncodingAttrInterface encoding) {
 LogicalResult ActChooseEncodingsPass::checkOptions() {
   ModuleOp module = getOperation();
   if (bits != 0 && bits != 1 && bits != 2 && bits != 4 && bits != 8)
-    return module.emitError("act-choose-encodings expects bits to be 0, 1, 2, 4 "
-                            "or 8, got ")
+    return module.emitError(
+               "act-choose-encodings expects bits to be 0, 1, 2, 4 "
+               "or 8, got ")
            << bits.getValue();
   if (averageBits < 0 || errorBudget < 0)
     return module.emitError(
@@ -102,8 +104,7 @@ LogicalResult ActChooseEncodingsPass::checkOptions() {
 }
 
 EncodingAttrInterface
-ActChooseEncodingsPass::getEncoding(const Candidate &candidate,
-                                    unsigned bits) {
+ActChooseEncodingsPass::getEncoding(const Candidate &candidate, unsigned bits) {
   return EncodingPolicy::get(getOperation())
       .getEncoding(candidate.value, std::nullopt, bits);
 }
@@ -119,27 +120,27 @@ double ActChooseEncodingsPass::getError(ArrayRef<Candidate> candidates) {
   return elements == 0 ? 0 : kErrorScale * std::sqrt(sum / elements);
 }
 
-double ActChooseEncodingsPass::getAverageBits(
-    ArrayRef<Candidate> candidates) {
+double ActChooseEncodingsPass::getAverageBits(ArrayRef<Candidate> candidates) {
   double bytes = 0, elements = 0;
   for (const Candidate &candidate : candidates) {
     elements += candidate.type.getNumElements();
-    bytes += getStorageBytes(getEncoding(candidate, candidate.bits),
-                             candidate.type);
+    bytes +=
+        getStorageBytes(getEncoding(candidate, candidate.bits), candidate.type);
   }
   return elements == 0 ? 0 : 8 * bytes / elements;
 }
 
-/// Lowers bits from 8 where that costs the least predicted variance per byte, as
-/// long as the error budget allows or until the average is reached (the greedy
-/// solution of a convex allocation problem, as in GACT, section 4.2).
+/// Lowers bits from 8 where that costs the least predicted variance per byte,
+/// as long as the error budget allows or until the average is reached (the
+/// greedy solution of a convex allocation problem, as in GACT, section 4.2).
 LogicalResult
 ActChooseEncodingsPass::assignBits(MutableArrayRef<Candidate> candidates) {
   for (Candidate &candidate : candidates)
     candidate.bits = 8;
   if (errorBudget > 0 && getError(candidates) > errorBudget)
     return getOperation().emitError("error budget ")
-           << errorBudget.getValue() << " is below the predicted error at 8 bits, "
+           << errorBudget.getValue()
+           << " is below the predicted error at 8 bits, "
            << getError(candidates);
   while (averageBits == 0 || getAverageBits(candidates) > averageBits) {
     Candidate *best = nullptr;
@@ -163,7 +164,8 @@ ActChooseEncodingsPass::assignBits(MutableArrayRef<Candidate> candidates) {
       if (averageBits == 0)
         return success();
       return getOperation().emitError("average-bits ")
-             << averageBits.getValue() << " is below the least that can be reached, "
+             << averageBits.getValue()
+             << " is below the least that can be reached, "
              << getAverageBits(candidates);
     }
     best->bits /= 2;
@@ -201,8 +203,8 @@ void ActChooseEncodingsPass::runOnOperation() {
                          policy.getEncoding(save.getInput(), save.getExact(),
                                             /*bits=*/0));
     if (save.getExact())
-      return setEncoding(save, policy.getEncoding(save.getInput(),
-                                                  save.getExact(), 0));
+      return setEncoding(
+          save, policy.getEncoding(save.getInput(), save.getExact(), 0));
     Value value = save.getInput();
     candidates.push_back({save, value, cast<RankedTensorType>(value.getType()),
                           getSensitivity(value), bits});

@@ -46,8 +46,8 @@ static int64_t getGroupTarget(Value value, unsigned bits) {
   // Results of exp, tanh and the like share a range anyway, and 8 bits lose
   // little in larger groups.
   Operation *def = value.getDefiningOp();
-  bool hasBoundedRange = def && getOpKind(def) == OpKind::Elementwise &&
-                         squashesRange(def);
+  bool hasBoundedRange =
+      def && getOpKind(def) == OpKind::Elementwise && squashesRange(def);
   if (bits == 8 || hasBoundedRange)
     return 256;
   // Wide layers have many groups a row.
@@ -116,8 +116,8 @@ EncodingAttrInterface EncodingPolicy::getGroupQuant(RankedTensorType type,
                                Rounding::Stochastic,
                                BFloat16Type::get(context));
   };
-  // Groups of about the target size that divide the axis; merge axes if the last
-  // is too short, but stay with as few as possible.
+  // Groups of about the target size that divide the axis; merge axes if the
+  // last is too short, but stay with as few as possible.
   int64_t maxMerge = isSharded ? 1 : type.getRank();
   std::pair<int64_t, int64_t> ranges[] = {{target * 3 / 4, target * 3 / 2},
                                           {target / 2, target * 2}};

@@ -1,4 +1,5 @@
-//===- EncodingRules.cpp - Encodings per kind of value, read from a file ----------===//
+//===- EncodingRules.cpp - Encodings per kind of value, read from a file
+//----------===//
 //
 // Part of act, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,8 +17,8 @@ using namespace mlir;
 using namespace mlir::act;
 
 /// Reads one rule; calls `emitError` and fails if it is malformed.
-static LogicalResult parseRule(const llvm::json::Value &json, EncodingRule &rule,
-                               MLIRContext *context,
+static LogicalResult parseRule(const llvm::json::Value &json,
+                               EncodingRule &rule, MLIRContext *context,
                                function_ref<InFlightDiagnostic()> emitError) {
   const llvm::json::Object *object = json.getAsObject();
   if (!object)
@@ -39,8 +40,8 @@ static LogicalResult parseRule(const llvm::json::Value &json, EncodingRule &rule
     } else if (name == "max-elements" && number) {
       rule.maxElements = *number;
     } else if (name == "encoding" && text) {
-      std::string full = text->starts_with("#") ? text->str()
-                                                : ("#act." + *text).str();
+      std::string full =
+          text->starts_with("#") ? text->str() : ("#act." + *text).str();
       rule.encoding = dyn_cast_or_null<EncodingAttrInterface>(
           parseAttribute(full, context));
       if (!rule.encoding)
@@ -87,7 +88,8 @@ mlir::act::readEncodingRules(StringRef path, Operation *op) {
 bool EncodingRule::matches(CompressedSaveOp save) const {
   auto type = cast<RankedTensorType>(save.getInput().getType());
   Operation *def = save.getInput().getDefiningOp();
-  if (!operation.empty() && (!def || def->getName().getStringRef() != operation))
+  if (!operation.empty() &&
+      (!def || def->getName().getStringRef() != operation))
     return false;
   if (locationName &&
       !locationName->match(getLocationName(save.getInput().getLoc())))
@@ -100,6 +102,6 @@ bool EncodingRule::matches(CompressedSaveOp save) const {
   // Other than by an error, say whether the encoding applies.
   ScopedDiagnosticHandler quiet(save.getContext(),
                                 [](Diagnostic &) { return success(); });
-  return succeeded(encoding.verifyAppliesTo(
-      type, [&] { return emitError(save.getLoc()); }));
+  return succeeded(
+      encoding.verifyAppliesTo(type, [&] { return emitError(save.getLoc()); }));
 }

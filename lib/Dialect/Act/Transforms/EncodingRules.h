@@ -1,4 +1,5 @@
-//===- EncodingRules.h - Encodings per kind of value, read from a file -*- C++ -*-===//
+//===- EncodingRules.h - Encodings per kind of value, read from a file -*- C++
+//-*-===//
 //
 // Part of act, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -25,7 +26,8 @@ struct EncodingRule {
   int64_t maxElements = std::numeric_limits<int64_t>::max();
   EncodingAttrInterface encoding;
 
-  /// True if the rule speaks of what `save` stores and its encoding can store it.
+  /// True if the rule speaks of what `save` stores and its encoding can store
+  /// it.
   bool matches(CompressedSaveOp save) const;
 };
 

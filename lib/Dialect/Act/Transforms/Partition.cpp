@@ -1,4 +1,5 @@
-//===- Partition.cpp - Let backward read forward only through saves ----------===//
+//===- Partition.cpp - Let backward read forward only through saves
+//----------===//
 //
 // Part of act, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -47,7 +48,8 @@ struct ActPartitionPass
       return signalPassFailure();
     }
     if (window == 0) {
-      function.emitError("act-partition expects window to be at least 1, got 0");
+      function.emitError(
+          "act-partition expects window to be at least 1, got 0");
       return signalPassFailure();
     }
     unsigned numPrimal = getNumPrimalResults(function, primalResults);
@@ -59,8 +61,7 @@ struct ActPartitionPass
     graph = AutodiffGraph::build(function, numPrimal);
     if (failed(graph))
       return signalPassFailure();
-    auto remarkOptions =
-        remark::RemarkOpts::name("Partition").category("act");
+    auto remarkOptions = remark::RemarkOpts::name("Partition").category("act");
     if (!hasLargeCrossing(*graph)) {
       remark::missed(function.getLoc(), remarkOptions)
           << "left alone: no value of " << std::to_string(kMinEncodedElements)
@@ -77,7 +78,8 @@ struct ActPartitionPass
            << " clones";
     remark::passed(function.getLoc(), remarkOptions)
         << "saved " << std::to_string(survivors.size()) << " values, cloned "
-        << std::to_string(rewriter.getNumClones()) << " operations into backward";
+        << std::to_string(rewriter.getNumClones())
+        << " operations into backward";
   }
 };
 } // namespace

@@ -1,4 +1,5 @@
-//===- Report.cpp - Write what was saved, and what was not, as JSON ----------===//
+//===- Report.cpp - Write what was saved, and what was not, as JSON
+//----------===//
 //
 // Part of act, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -124,8 +125,8 @@ void ReportWriter::writeNotCompressed() {
   function.walk([&](CompressedSaveOp save) {
     if (!isa<RawAttr>(save.getResult().getType().getEncoding()))
       return;
-    report(save.getInput(), save.getExact() ? explain(*save.getExact())
-                                            : "recomputation only");
+    report(save.getInput(),
+           save.getExact() ? explain(*save.getExact()) : "recomputation only");
   });
   for (Operation *op : graph.getBackward())
     for (Value operand : getAllOperands(op)) {
@@ -138,7 +139,8 @@ void ReportWriter::writeNotCompressed() {
       else if (graph.isReturned(operand))
         report(operand, "a result of the step, alive to the end");
       else
-        report(operand, "the step was left alone: nothing large enough crosses");
+        report(operand,
+               "the step was left alone: nothing large enough crosses");
     }
 }
 

@@ -1,4 +1,5 @@
-//===- SurvivorSelection.cpp - Which forward values cross the boundary ----------===//
+//===- SurvivorSelection.cpp - Which forward values cross the boundary
+//----------===//
 //
 // Part of act, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -40,8 +41,8 @@ static bool isFloat(Value value) {
   return isa<FloatType>(getElementTypeOrSelf(value.getType()));
 }
 
-/// True if `op` combines whole axes into one value. A window reduction keeps its
-/// axes: its result is an activation.
+/// True if `op` combines whole axes into one value. A window reduction keeps
+/// its axes: its result is an activation.
 static bool reducesAxes(Operation *op) {
   if (getOpKind(op) != OpKind::Reduction || op->getNumOperands() == 0)
     return false;
@@ -187,8 +188,8 @@ bool SurvivorSelection::isRecomputableContraction(Operation *op) const {
       continue;
     }
     largest = std::max(largest, countElements(operand));
-    // Products of one activation with several weights count together: query, key
-    // and value are three times as large as what they are made of.
+    // Products of one activation with several weights count together: query,
+    // key and value are three times as large as what they are made of.
     size = std::max(size, productSizes.lookup(operand));
   }
   if (hasArgument)

@@ -1,4 +1,5 @@
-//===- VerifyPartition.cpp - Check that backward reads forward only through saves ----------===//
+//===- VerifyPartition.cpp - Check that backward reads forward only through
+// saves ----------===//
 //
 // Part of act, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -53,13 +54,13 @@ private:
     InFlightDiagnostic diag =
         op->emitOpError("of backward reads a forward value of type ")
         << value.getType() << " that does not come from a save";
-    diag.attachNote(def->getLoc()) << "defined here by '" << def->getName()
-                                   << "'";
+    diag.attachNote(def->getLoc())
+        << "defined here by '" << def->getName() << "'";
     return diag;
   }
 
-  /// A clone of a forward operation depends on a barrier, so that it is not found
-  /// equal to the original.
+  /// A clone of a forward operation depends on a barrier, so that it is not
+  /// found equal to the original.
   LogicalResult verifyHeldBack(Operation *op) {
     if (!isRecomputeLocation(op->getLoc()))
       return success();
@@ -85,11 +86,9 @@ struct ActVerifyPartitionPass
   void runOnOperation() override {
     FunctionOpInterface function = getOperation();
     markAllAnalysesPreserved();
-    bool hasSaves = function
-                        ->walk([](CompressedSaveOp) {
-                          return WalkResult::interrupt();
-                        })
-                        .wasInterrupted();
+    bool hasSaves =
+        function->walk([](CompressedSaveOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
     if (!hasSaves)
       return;
     FailureOr<AutodiffGraph> graph = AutodiffGraph::build(

@@ -110,6 +110,12 @@ TEST_F(EncodingPolicyTest, Groups) {
   EXPECT_EQ(encoding("32x1024xf32", 8), groups(8, 256, 1));
 }
 
+TEST_F(EncodingPolicyTest, WideRowsHaveLongerGroups) {
+  EXPECT_EQ(encoding("32x960xf32"), groups(4, 64, 1));
+  EXPECT_EQ(encoding("32x1024xf32"), groups(4, 128, 1));
+  EXPECT_EQ(encoding("32x3072xbf16"), groups(4, 128, 1));
+}
+
 TEST_F(EncodingPolicyTest, GroupsDivideTheAxis) {
   EXPECT_EQ(encoding("256x768xf32"), groups(4, 64, 1));
   EXPECT_EQ(encoding("256x96xf32"), groups(4, 48, 1))

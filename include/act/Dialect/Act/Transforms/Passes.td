@@ -109,8 +109,9 @@ def ActChooseEncodingsPass : Pass<"act-choose-encodings", "ModuleOp"> {
     Gives every `act.compressed_save` with the encoding `#act.raw` an encoding, and
     changes the types of barriers and loads that it reaches. Exact values get a
     lossless one: one bit per predicate, fewer bits for bounded integers, else raw.
-    The others get `bits` bits per element in groups of 64 (256 at 8 bits) along the
-    last axis, unless a rule of the file `rules` names another encoding, or a budget
+    The others get `bits` bits per element in groups of about 64 along the last axis
+    (128 where it has 1024 elements or more, 256 at 8 bits and for results of
+    exponentials and the like), unless a rule of the file `rules` names another encoding, or a budget
     is given:
 
     * `average-bits`: bits per element over all lossy saves, group parameters

@@ -1,4 +1,5 @@
-//===- SurvivorSelection.h - Which forward values cross the boundary -*- C++ -*-===//
+//===- SurvivorSelection.h - Which forward values cross the boundary -*- C++
+//-*-===//
 //
 // Part of act, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,8 +17,8 @@
 namespace mlir::act {
 
 /// Chooses the forward values that cross into backward: a minimum cut between
-/// what must be kept (results of operations that are not run again, capacity the
-/// bytes of the encoded value) and what backward reads.
+/// what must be kept (results of operations that are not run again, capacity
+/// the bytes of the encoded value) and what backward reads.
 class SurvivorSelection {
 public:
   SurvivorSelection(const AutodiffGraph &graph, const EncodingPolicy &policy,
@@ -29,6 +30,10 @@ public:
   /// True if `op` of forward may be run again in backward.
   bool isRecomputable(Operation *op) const;
 
+  /// True if backward has `value` for free: an argument, a constant or a cheap
+  /// function of such.
+  bool isArgument(Value value) const;
+
   /// Why `value` must be restored exactly, if it must.
   std::optional<Exactness> getExactness(Value value) const;
 
@@ -39,10 +44,6 @@ private:
   void findOrdered();
   void findProductSizes();
   void findGrown();
-
-  /// True if backward has `value` for free: an argument, a constant or a cheap
-  /// function of such.
-  bool isArgument(Value value) const;
 
   bool isRecomputableContraction(Operation *op) const;
   int64_t getCapacity(Value value) const;
@@ -56,8 +57,8 @@ private:
   llvm::DenseSet<Value> ordered;    ///< backward compares or sorts by them
   /// Elements of all products of an activation with arguments.
   llvm::DenseMap<Value, int64_t> productSizes;
-  /// Results of contractions that may be computed again, and what is made of them
-  /// element by element.
+  /// Results of contractions that may be computed again, and what is made of
+  /// them element by element.
   llvm::DenseSet<Value> grown;
 };
 
