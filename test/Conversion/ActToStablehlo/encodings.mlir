@@ -21,6 +21,7 @@ func.func @tail(%x: tensor<8x100xf32>) {
 // Over an axis that is not the last, two reductions are faster than a joint one.
 // CHECK-LABEL: func.func private @act_save_group_quant2_3x40x5xbf16(
 // CHECK-SAME:    -> (tensor<3x2x5x5xui8>, tensor<3x2x1x5xf32>, tensor<3x2x1x5xf32>)
+// CHECK-NEXT:    "stablehlo.optimization_barrier"(%{{.*}}) : (tensor<ui32>) -> tensor<ui32>
 // CHECK-NEXT:    "stablehlo.convert"({{.*}}) : (tensor<3x40x5xbf16>) -> tensor<3x40x5xf32>
 // CHECK:         "stablehlo.reduce"({{.*}}) <{dimensions = array<i64: 2>}> ({
 // CHECK:         }) : (tensor<3x2x20x5xf32>, tensor<f32>) -> tensor<3x2x5xf32>
@@ -33,9 +34,11 @@ func.func @inner_axis(%x: tensor<3x40x5xbf16>) -> tensor<3x40x5xbf16> {
   return %0 : tensor<3x40x5xbf16>
 }
 
-// Only the axes that are merged are reshaped together.
+// Only the axes that are merged are reshaped together. The salt is kept out of the
+// kernel, so that all saves of a type share one.
 // CHECK-LABEL: func.func private @act_save_group_quant8_8x4x6xf32(
 // CHECK-SAME:    -> (tensor<8x2x12xui8>, tensor<8x2x1xbf16>, tensor<8x2x1xbf16>)
+// CHECK-NEXT:    "stablehlo.optimization_barrier"(%{{.*}}) : (tensor<ui32>) -> tensor<ui32>
 // CHECK-NEXT:    "stablehlo.reshape"({{.*}}) : (tensor<8x4x6xf32>) -> tensor<8x24xf32>
 // CHECK-NEXT:    "stablehlo.reshape"({{.*}}) : (tensor<8x24xf32>) -> tensor<8x2x12xf32>
 func.func @merge(%x: tensor<8x4x6xf32>) {
