@@ -256,7 +256,7 @@ def compile_real_step() -> str:
             step.exported,
             step.text,
             1,
-            CompressOptions(window=3, recompute="batch"),
+            CompressOptions(recompute="growing"),
             lambda exported: step.lower(exported, None).compile(),
             stages,
         )
