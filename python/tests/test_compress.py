@@ -174,6 +174,34 @@ def test_exact_bf16(mlp):
     assert compressed(*short)[0] == original(*short)[0]
 
 
+def odd_loss(w, x):
+    """Reads an empty, a rank-0 and a complex value besides a large f32 one."""
+    empty = jnp.exp(w[:0])
+    scalar = jnp.sin(w[0, 0])
+    wave = jnp.abs(jnp.sin(jax.lax.complex(x, 2 * x) @ jax.lax.complex(w, x)))
+    return jnp.mean(jnp.tanh(wave @ w) @ w) + empty.sum() * scalar
+
+
+def test_empty_scalar_and_complex_values():
+    w, x = (jax.random.normal(jax.random.key(i), (256, 256)) / 16 for i in (0, 1))
+    loss, gradient = act.value_and_grad(odd_loss)(w, x)
+    exact, expected = jax.jit(jax.value_and_grad(odd_loss))(w, x)
+    # XLA expands complex functions into products and sums, see docs/Python.md.
+    assert abs(loss - exact) <= 1e-6 * abs(exact)
+    assert jnp.linalg.norm(gradient - expected) < 0.1 * jnp.linalg.norm(expected)
+
+
+def test_divisors_are_exact():
+    def loss(w, x):
+        z = x @ w
+        return jnp.mean((z / jnp.abs(z) * jnp.log(jnp.abs(z)) @ w) ** 2)
+
+    w, x = (jax.random.normal(jax.random.key(i), (256, 256)) / 16 for i in (0, 1))
+    _, gradient = act.value_and_grad(loss)(w, x)
+    _, expected = jax.jit(jax.value_and_grad(loss))(w, x)
+    assert jnp.linalg.norm(gradient - expected) < 1e-5 * jnp.linalg.norm(expected)
+
+
 def test_nan_activations_are_not_hidden(mlp):
     x, y = mlp.batch
     poisoned = (x.at[3, 5].set(jnp.nan), y)

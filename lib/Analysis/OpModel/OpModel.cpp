@@ -91,6 +91,19 @@ bool mlir::act::isDiscontinuous(Operation *op) {
   return model && model.isDiscontinuous();
 }
 
+SmallVector<Value> mlir::act::getSingularOperands(Operation *op) {
+  auto model = dyn_cast<OpModelInterface>(op);
+  return model ? model.getSingularOperands() : SmallVector<Value>();
+}
+
+bool mlir::act::keepsZero(Operation *op) {
+  OpKind kind = getOpKind(op);
+  if (kind == OpKind::View || kind == OpKind::Broadcast)
+    return true;
+  auto model = dyn_cast<OpModelInterface>(op);
+  return model && model.keepsZero();
+}
+
 bool mlir::act::squashesRange(Operation *op) {
   auto model = dyn_cast<OpModelInterface>(op);
   return model && model.squashesRange();

@@ -57,9 +57,9 @@ func::FuncOp StorageFunctions::getEncode(CompressedType type) {
 
   OpBuilder body = OpBuilder::atBlockEnd(&function.front());
   StablehloBuilder builder(body, function.getLoc());
-  // Behind a barrier the salt is an operand of the kernel that XLA makes of this,
-  // not a constant in it: all saves of a type share one kernel, which is what
-  // compiling a step with many takes most time for.
+  // Behind a barrier the salt is an operand of the kernel that XLA makes of
+  // this, not a constant in it: all saves of a type share one kernel, which is
+  // what compiling a step with many takes most time for.
   Value salt;
   if (encoding.usesSalt())
     salt = builder.optimizationBarrier(function.getArgument(1)).front();

@@ -107,6 +107,18 @@ SmallVector<Value> StandInOpModel::getSelectedValues(Operation *op) const {
   return {op->getOperand(1), op->getOperand(2)};
 }
 
+SmallVector<Value> StandInOpModel::getSingularOperands(Operation *op) const {
+  if (row->has(OpFlags::DividesBySecond) && op->getNumOperands() == 2)
+    return {op->getOperand(1)};
+  if (row->has(OpFlags::SingularInFirst) && op->getNumOperands() > 0)
+    return {op->getOperand(0)};
+  return {};
+}
+
+bool StandInOpModel::keepsZero(Operation *op) const {
+  return getRow(op).has(OpFlags::KeepsZero);
+}
+
 Attribute StandInOpModel::getConstantElements(Operation *op) const {
   if (row->kind != OpKind::Constant)
     return {};

@@ -106,6 +106,8 @@ struct StandInOpModel : OpModelInterface::FallbackModel<StandInOpModel> {
   bool isDiscontinuous(Operation *op) const;
   bool squashesRange(Operation *op) const;
   SmallVector<Value> getSelectedValues(Operation *op) const;
+  SmallVector<Value> getSingularOperands(Operation *op) const;
+  bool keepsZero(Operation *op) const;
   Attribute getConstantElements(Operation *op) const;
   std::optional<uint64_t>
   getUpperBound(Operation *op,

@@ -65,6 +65,12 @@ bool squashesRange(Operation *op);
 /// See OpModelInterface; empty without a model.
 SmallVector<Value> getSelectedValues(Operation *op);
 
+/// See OpModelInterface; empty without a model.
+SmallVector<Value> getSingularOperands(Operation *op);
+
+/// See OpModelInterface; views and broadcasts keep zeros too.
+bool keepsZero(Operation *op);
+
 /// See OpModelInterface; null without a model.
 Attribute getConstantElements(Operation *op);
 

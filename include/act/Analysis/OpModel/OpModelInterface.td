@@ -49,6 +49,17 @@ def Act_OpModelInterface : OpInterface<"OpModelInterface"> {
       "::llvm::SmallVector<::mlir::Value>", "getSelectedValues", (ins), [{}],
       [{ return {}; }]>,
     InterfaceMethod<[{
+        The operands near zero of which the result is unbounded: divisors,
+        arguments of logarithms, bases of powers.
+      }],
+      "::llvm::SmallVector<::mlir::Value>", "getSingularOperands", (ins), [{}],
+      [{ return {}; }]>,
+    InterfaceMethod<[{
+        True if the result is near zero where an operand is: products, negation,
+        roots.
+      }],
+      "bool", "keepsZero", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{
         The elements of the result if the operation is a constant, else null.
       }],
       "::mlir::Attribute", "getConstantElements", (ins), [{}], [{ return {}; }]>,

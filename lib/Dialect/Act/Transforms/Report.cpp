@@ -44,6 +44,8 @@ static StringRef explain(Exactness reason) {
     return "too small to be worth an encoding";
   case Exactness::Unsupported:
     return "dynamic shape, rank 0 or an element type that no encoding takes";
+  case Exactness::Divisor:
+    return "rounded to zero, a divisor would make gradients infinite";
   }
   llvm_unreachable("unknown reason");
 }

@@ -24,6 +24,7 @@ SurvivorSelection::SurvivorSelection(const AutodiffGraph &graph,
   findMaskFills();
   findFree();
   findOrdered();
+  findDivisors();
   findProductSizes();
   findGrown();
 }
@@ -135,6 +136,28 @@ void SurvivorSelection::findOrdered() {
           ordered.insert(operand);
 }
 
+void SurvivorSelection::findDivisors() {
+  SmallVector<Value> stack;
+  auto push = [&](Value value) {
+    value = graph.getLeader(value);
+    if (value.getDefiningOp() && !free.contains(value) &&
+        divisors.insert(value).second)
+      stack.push_back(value);
+  };
+  for (ArrayRef<Operation *> part : {graph.getForward(), graph.getBackward()})
+    for (Operation *op : part)
+      for (Value operand : getSingularOperands(op))
+        if (isFloat(operand) || isa<ComplexType>(getElementTypeOrSelf(operand)))
+          push(operand);
+  while (!stack.empty()) {
+    Operation *def = stack.pop_back_val().getDefiningOp();
+    if (keepsZero(def))
+      llvm::for_each(def->getOperands(), push);
+    else
+      llvm::for_each(act::getSelectedValues(def), push);
+  }
+}
+
 std::optional<Exactness> SurvivorSelection::getExactness(Value value) const {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type)
@@ -151,6 +174,8 @@ std::optional<Exactness> SurvivorSelection::getExactness(Value value) const {
     return Exactness::MaskFill;
   if (ordered.contains(value))
     return Exactness::Ordered;
+  if (divisors.contains(value))
+    return Exactness::Divisor;
   return byType;
 }
 

@@ -36,7 +36,8 @@ def Act_Exactness : I32EnumAttr<"Exactness",
       I32EnumAttrCase<"Ordered", 4, "ordered">,
       I32EnumAttrCase<"LoopCarried", 5, "loop_carried">,
       I32EnumAttrCase<"Small", 6, "small">,
-      I32EnumAttrCase<"Unsupported", 7, "unsupported">]> {
+      I32EnumAttrCase<"Unsupported", 7, "unsupported">,
+      I32EnumAttrCase<"Divisor", 8, "divisor">]> {
   let description = [{
     * `integer`: indices, keys, counters;
     * `predicate`: an `i1` mask;
@@ -48,7 +49,9 @@ def Act_Exactness : I32EnumAttr<"Exactness",
     * `loop_carried`: result of a loop, which may be a gradient;
     * `small`: too few elements for an encoding to pay;
     * `unsupported`: dynamic shape, rank 0, no elements, or an element type that
-      no lossy encoding takes.
+      no lossy encoding takes;
+    * `divisor`: something is divided by it, or by what is near zero where it is;
+      rounded to zero it would make gradients infinite.
   }];
   let cppNamespace = "::mlir::act";
   let genSpecializedAttr = 0;

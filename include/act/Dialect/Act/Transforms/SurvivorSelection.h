@@ -42,6 +42,7 @@ private:
   void findMaskFills();
   void findFree();
   void findOrdered();
+  void findDivisors();
   void findProductSizes();
   void findGrown();
 
@@ -55,6 +56,7 @@ private:
   llvm::DenseSet<Value> maskFills;  ///< may hold huge sentinels
   llvm::DenseSet<Value> free;       ///< cheap functions of arguments, constants
   llvm::DenseSet<Value> ordered;    ///< backward compares or sorts by them
+  llvm::DenseSet<Value> divisors;   ///< must not be rounded to zero
   /// Elements of all products of an activation with arguments.
   llvm::DenseMap<Value, int64_t> productSizes;
   /// Results of contractions that may be computed again, and what is made of
