@@ -34,11 +34,15 @@ llvm_config.add_tool_substitutions(
 )
 mlir_opt = f"{config.llvm_tools_dir}/mlir-opt"
 if config.sanitizer_runtime:
+    # MLIR's arena allocator poisons what it has not handed out. A slab that act's
+    # code allocated is poisoned, and what libMLIR.so, which is not instrumented,
+    # hands out of it stays so.
+    config.environment["ASAN_OPTIONS"] = "allow_user_poisoning=0"
     # mlir-opt is not instrumented, the plugin it loads is. What mlir-opt itself
     # leaks is not our concern.
     mlir_opt = (
         f"env LD_PRELOAD={config.sanitizer_runtime} "
-        f"ASAN_OPTIONS=detect_leaks=0 {mlir_opt}"
+        f"ASAN_OPTIONS=detect_leaks=0:allow_user_poisoning=0 {mlir_opt}"
     )
 llvm_config.add_tool_substitutions([ToolSubst("mlir-opt", command=mlir_opt)])
 config.substitutions += [
