@@ -9,7 +9,6 @@
 
 #include "act/Analysis/AutodiffGraph.h"
 #include "act/Analysis/OpModel/OpModel.h"
-#include "act/Dialect/Act/IR/ActOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
 using namespace mlir;
@@ -143,7 +142,6 @@ FailureOr<AutodiffGraph> AutodiffGraph::build(FunctionOpInterface function,
   graph.returned.insert_range(graph.terminator->getOperands());
   for (Value value :
        graph.terminator->getOperands().take_front(numPrimalResults)) {
-    graph.primal.insert(value);
     if (Operation *def = value.getDefiningOp())
       graph.numForward =
           std::max(graph.numForward, graph.positions.lookup(def) + 1);

@@ -96,10 +96,9 @@ def rewrite(
             sizes,
             seconds,
         )
-        if best is not None and not _may_be_smaller(rewritten, best, sizes, options):
-            stages.start(f"skipping {candidate.summary()}")
-            continue
-        if result.text in modules:
+        if result.text in modules or (
+            best and not _may_be_smaller(rewritten, best, sizes, options)
+        ):
             stages.start(f"skipping {candidate.summary()}")
             continue
         modules.add(result.text)

@@ -123,7 +123,9 @@ class CompressedStep:
             stages.start(f"compiling {self._name} as it is")
             bytes_before = xla.temp_bytes(before.compile(self._compiler_options))
             stages.start(f"compiling {self._name} compressed")
-            bytes_after = xla.temp_bytes(after.compile())
+            # A search has compiled it already.
+            searched = compiled.rewritten.compiled
+            bytes_after = xla.temp_bytes(searched or after.compile())
         return Report.build(
             self._name,
             compiled.rewritten,

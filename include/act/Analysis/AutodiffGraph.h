@@ -81,9 +81,6 @@ public:
   /// True if `value` is a result of the step.
   bool isReturned(Value value) const { return returned.contains(value); }
 
-  /// True if `value` is one of the primal results.
-  bool isPrimal(Value value) const { return primal.contains(value); }
-
   /// True if forward's `op` belongs to the head.
   bool isHead(Operation *op) const;
 
@@ -112,7 +109,6 @@ private:
   std::shared_ptr<const ValueNumbering> numbering;
   llvm::DenseMap<Operation *, unsigned> positions;
   llvm::DenseSet<Value> returned;
-  llvm::DenseSet<Value> primal;
   llvm::DenseSet<Value> constantLike;
   llvm::SetVector<Value> crossing;
 };

@@ -198,13 +198,10 @@ void ActChooseEncodingsPass::runOnOperation() {
         fileRules, [&](const EncodingRule &r) { return r.matches(save); });
     if (rule != fileRules.end())
       return setEncoding(save, rule->encoding);
-    if (bits == 0 && averageBits == 0 && errorBudget == 0)
+    if (save.getExact() || (bits == 0 && averageBits == 0 && errorBudget == 0))
       return setEncoding(save,
                          policy.getEncoding(save.getInput(), save.getExact(),
                                             /*bits=*/0));
-    if (save.getExact())
-      return setEncoding(
-          save, policy.getEncoding(save.getInput(), save.getExact(), 0));
     Value value = save.getInput();
     candidates.push_back({save, value, cast<RankedTensorType>(value.getType()),
                           getSensitivity(value), bits});

@@ -251,8 +251,7 @@ bool SurvivorSelection::isRecomputable(Operation *op) const {
   // On a rounded value a comparison may come out differently.
   return options.bits == 0 || !isDiscontinuous(op) ||
          llvm::all_of(op->getOperands(), [&](Value operand) {
-           return !isFloat(operand) || free.contains(operand) ||
-                  !graph.getForwardDef(operand);
+           return !isFloat(operand) || isArgument(operand);
          });
 }
 
