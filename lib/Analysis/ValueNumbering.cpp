@@ -19,11 +19,27 @@ using namespace mlir::act;
 static bool isNumbered(Operation *op) {
   OpKind kind = getOpKind(op);
   return kind != OpKind::Barrier && kind != OpKind::Opaque &&
-         kind != OpKind::Control && op->getNumResults() > 0 &&
-         isMemoryEffectFree(op);
+         op->getNumResults() > 0 && isMemoryEffectFree(op);
 }
 
-ValueNumbering::ValueNumbering(Block &block) {
+Value ValueNumbering::findCopied(Operation *op) const {
+  if (op->getNumOperands() == 0 || op->getNumResults() != 1)
+    return {};
+  Value first = getLeader(op->getOperand(0));
+  if (!isReshape(op))
+    return getCopiedValue(op, first);
+  // Reshaped there and back.
+  Type type = op->getResult(0).getType();
+  while (first.getType() != type) {
+    Operation *def = first.getDefiningOp();
+    if (!def || !isReshape(def))
+      return {};
+    first = getLeader(def->getOperand(0));
+  }
+  return first;
+}
+
+ValueNumbering::ValueNumbering(Block &block, Operation *firstBackward) {
   constexpr auto kFlags = OperationEquivalence::IgnoreLocations |
                           OperationEquivalence::IgnoreDiscardableAttrs;
   llvm::DenseMap<size_t, SmallVector<Operation *, 1>> seen;
@@ -32,7 +48,20 @@ ValueNumbering::ValueNumbering(Block &block) {
         op, [&](Value operand) { return hash_value(getLeader(operand)); },
         OperationEquivalence::ignoreHashValue, kFlags);
   };
+  bool isForward = firstBackward;
   for (Operation &op : block) {
+    isForward &= &op != firstBackward;
+    if (isForward && getOpKind(&op) == OpKind::Barrier &&
+        op.getOperandTypes() == op.getResultTypes()) {
+      for (auto [result, operand] :
+           llvm::zip_equal(op.getResults(), op.getOperands()))
+        leaders[result] = getLeader(operand);
+      continue;
+    }
+    if (Value copied = findCopied(&op)) {
+      leaders[op.getResult(0)] = getLeader(copied);
+      continue;
+    }
     if (!isNumbered(&op))
       continue;
     SmallVector<Operation *, 1> &candidates = seen[getHash(&op)];

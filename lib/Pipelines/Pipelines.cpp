@@ -17,6 +17,7 @@ using namespace mlir::act;
 void mlir::act::buildCompressPipeline(OpPassManager &manager,
                                       const CompressOptions &options) {
   manager.addPass(createActInlinePass());
+  manager.addNestedPass<func::FuncOp>(createActTileRandomPass());
   manager.addNestedPass<func::FuncOp>(createActExposeMasksPass(
       ActExposeMasksPassOptions{options.primalResults}));
 
@@ -26,6 +27,8 @@ void mlir::act::buildCompressPipeline(OpPassManager &manager,
   partition.window = options.window;
   partition.cut = options.cut;
   partition.recompute = options.recompute;
+  partition.unremat = options.unremat;
+  partition.rederive = options.rederive;
   manager.addNestedPass<func::FuncOp>(createActPartitionPass(partition));
 
   ActChooseEncodingsPassOptions encodings;
@@ -34,6 +37,7 @@ void mlir::act::buildCompressPipeline(OpPassManager &manager,
   encodings.averageBits = options.averageBits;
   encodings.errorBudget = options.errorBudget;
   manager.addPass(createActChooseEncodingsPass(encodings));
+  manager.addNestedPass<func::FuncOp>(createActDelayRandomPass());
 
   manager.addNestedPass<func::FuncOp>(createActVerifyPartitionPass(
       ActVerifyPartitionPassOptions{options.primalResults}));

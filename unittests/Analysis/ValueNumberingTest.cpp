@@ -32,7 +32,7 @@ protected:
     module = parseSourceString<ModuleOp>(text, &context);
     ASSERT_TRUE(module);
     block = &(*module->getOps<func::FuncOp>().begin()).front();
-    numbering = std::make_unique<ValueNumbering>(*block);
+    numbering = std::make_unique<ValueNumbering>(*block, nullptr);
   }
 
   Value get(unsigned operation, unsigned result = 0) {
@@ -141,15 +141,69 @@ TEST_F(ValueNumberingTest, NotNumbered) {
     %7 = "other.op"(%x) : (tensor<8xf32>) -> tensor<8xf32>
     %8 = "stablehlo.cholesky"(%x) : (tensor<8xf32>) -> tensor<8xf32>
     %9 = "stablehlo.cholesky"(%x) : (tensor<8xf32>) -> tensor<8xf32>
-    %10 = "stablehlo.case"(%i) ({
+  )");
+  for (unsigned i = 0; i < 10; ++i)
+    EXPECT_TRUE(leads(i, i)) << i;
+}
+
+TEST_F(ValueNumberingTest, BranchesWithoutEffects) {
+  analyse(R"(
+    %0 = "stablehlo.case"(%i) ({
       "stablehlo.return"(%x) : (tensor<8xf32>) -> ()
     }) : (tensor<i32>) -> tensor<8xf32>
-    %11 = "stablehlo.case"(%i) ({
+    %1 = "stablehlo.case"(%i) ({
       "stablehlo.return"(%x) : (tensor<8xf32>) -> ()
+    }) : (tensor<i32>) -> tensor<8xf32>
+    %2 = "stablehlo.case"(%i) ({
+      %r = "stablehlo.rng"(%i, %j, %i) : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<8xf32>
+      "stablehlo.return"(%r) : (tensor<8xf32>) -> ()
+    }) : (tensor<i32>) -> tensor<8xf32>
+    %3 = "stablehlo.case"(%i) ({
+      %r = "stablehlo.rng"(%i, %j, %i) : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<8xf32>
+      "stablehlo.return"(%r) : (tensor<8xf32>) -> ()
     }) : (tensor<i32>) -> tensor<8xf32>
   )");
-  for (unsigned i = 0; i < 12; ++i)
-    EXPECT_TRUE(leads(i, i)) << i;
+  EXPECT_TRUE(leads(0, 1));
+  EXPECT_TRUE(leads(2, 2)) << "an effect inside";
+  EXPECT_TRUE(leads(3, 3)) << "an effect inside";
+}
+
+// What changes nothing, or undoes what was done, equals what it started from.
+TEST_F(ValueNumberingTest, Copies) {
+  analyse(R"(
+    %0 = "stablehlo.sine"(%x) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = "stablehlo.reduce_precision"(%0) <{exponent_bits = 8 : i32, mantissa_bits = 23 : i32}> : (tensor<8xf32>) -> tensor<8xf32>
+    %2 = "stablehlo.reduce_precision"(%0) <{exponent_bits = 8 : i32, mantissa_bits = 7 : i32}> : (tensor<8xf32>) -> tensor<8xf32>
+    %3 = "stablehlo.reshape"(%0) : (tensor<8xf32>) -> tensor<1x8xf32>
+    %4 = "stablehlo.cosine"(%3) : (tensor<1x8xf32>) -> tensor<1x8xf32>
+    %5 = "stablehlo.concatenate"(%3, %4) <{dimension = 0 : i64}> : (tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<2x8xf32>
+    %6 = "stablehlo.slice"(%5) <{limit_indices = array<i64: 1, 8>, start_indices = array<i64: 0, 0>, strides = array<i64: 1, 1>}> : (tensor<2x8xf32>) -> tensor<1x8xf32>
+    %7 = "stablehlo.reshape"(%6) : (tensor<1x8xf32>) -> tensor<8xf32>
+    %8 = "stablehlo.slice"(%5) <{limit_indices = array<i64: 2, 8>, start_indices = array<i64: 1, 0>, strides = array<i64: 1, 1>}> : (tensor<2x8xf32>) -> tensor<1x8xf32>
+    %9 = "stablehlo.slice"(%5) <{limit_indices = array<i64: 2, 4>, start_indices = array<i64: 0, 0>, strides = array<i64: 1, 1>}> : (tensor<2x8xf32>) -> tensor<2x4xf32>
+  )");
+  EXPECT_TRUE(leads(0, 1));
+  EXPECT_TRUE(leads(2, 2)) << "rounds";
+  EXPECT_TRUE(leads(3, 6));
+  EXPECT_TRUE(leads(0, 7));
+  EXPECT_TRUE(leads(4, 8));
+  EXPECT_TRUE(leads(9, 9)) << "cuts across";
+}
+
+// A barrier of forward is seen through, one of backward is not.
+TEST_F(ValueNumberingTest, Barriers) {
+  analyse(R"(
+    %0:2 = "stablehlo.optimization_barrier"(%x, %y) : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+    %1 = "stablehlo.sine"(%0#1) : (tensor<8xf32>) -> tensor<8xf32>
+    %2 = "stablehlo.sine"(%y) : (tensor<8xf32>) -> tensor<8xf32>
+    %3 = "stablehlo.optimization_barrier"(%2) : (tensor<8xf32>) -> tensor<8xf32>
+  )");
+  EXPECT_TRUE(leads(0, 0)) << "nothing is known to be of forward";
+  numbering = std::make_unique<ValueNumbering>(*block, get(3).getDefiningOp());
+  EXPECT_EQ(numbering->getLeader(get(0, 0)), block->getArgument(0));
+  EXPECT_EQ(numbering->getLeader(get(0, 1)), block->getArgument(1));
+  EXPECT_TRUE(leads(1, 2));
+  EXPECT_TRUE(leads(3, 3));
 }
 
 TEST_F(ValueNumberingTest, ArgumentsLeadThemselves) {

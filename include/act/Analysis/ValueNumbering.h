@@ -22,12 +22,18 @@ namespace mlir::act {
 /// only once.
 class ValueNumbering {
 public:
-  explicit ValueNumbering(Block &block);
+  /// Barriers are seen through in front of `firstBackward`, if that is not
+  /// null: those of backward keep what is computed again apart from forward.
+  ValueNumbering(Block &block, Operation *firstBackward);
 
   /// The first value of the block that equals `value`; often `value` itself.
   Value getLeader(Value value) const { return leaders.lookup_or(value, value); }
 
 private:
+  /// An earlier value that the result of `op` equals because `op` changes
+  /// nothing, or undoes what earlier operations did; null if there is none.
+  Value findCopied(Operation *op) const;
+
   llvm::DenseMap<Value, Value> leaders;
 };
 

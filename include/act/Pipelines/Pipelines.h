@@ -45,7 +45,17 @@ struct CompressOptions : PassPipelineOptions<CompressOptions> {
                        clEnumValN(RecomputedContractions::Batch, "batch",
                                   "products of activations larger than both"),
                        clEnumValN(RecomputedContractions::Growing, "growing",
-                                  "also products with arguments that grow"))};
+                                  "also products with arguments that grow"),
+                       clEnumValN(RecomputedContractions::All, "all", "all"),
+                       clEnumValN(RecomputedContractions::Auto, "auto",
+                                  "those that are worth their operations"))};
+  Option<bool> unremat{
+      *this, "unremat",
+      llvm::cl::desc("Undo rematerialisation of the source first"),
+      llvm::cl::init(false)};
+  Option<bool> rederive{*this, "rederive",
+                        llvm::cl::desc("Draw random masks again in backward"),
+                        llvm::cl::init(false)};
   Option<std::string> rules{
       *this, "rules", llvm::cl::desc("File with encodings per kind of value"),
       llvm::cl::init("")};
@@ -65,8 +75,8 @@ struct CompressOptions : PassPipelineOptions<CompressOptions> {
                              llvm::cl::init("")};
 };
 
-/// Inlines the step, exposes its masks, partitions it, chooses encodings,
-/// checks the result and lowers it to StableHLO.
+/// Inlines the step, tiles its random bits, exposes its masks, partitions it,
+/// chooses encodings, checks the result and lowers it to StableHLO.
 void buildCompressPipeline(OpPassManager &manager,
                            const CompressOptions &options);
 

@@ -109,6 +109,47 @@ bool mlir::act::squashesRange(Operation *op) {
   return model && model.squashesRange();
 }
 
+Value mlir::act::getCopiedValue(Operation *op, Value first) {
+  auto model = dyn_cast<OpModelInterface>(op);
+  return model ? model.getCopiedValue(first) : Value();
+}
+
+bool mlir::act::isReshape(Operation *op) {
+  auto model = dyn_cast<OpModelInterface>(op);
+  return model && model.isReshape();
+}
+
+bool mlir::act::isExponential(Operation *op) {
+  auto model = dyn_cast<OpModelInterface>(op);
+  return model && model.isExponential();
+}
+
+/// True if `value` is a function of reductions and constants alone.
+static bool isMadeOfReductions(Value value, unsigned depth = 6) {
+  Operation *def = value.getDefiningOp();
+  if (!def || depth == 0)
+    return false;
+  OpKind kind = getOpKind(def);
+  if (kind == OpKind::Reduction || kind == OpKind::Constant)
+    return true;
+  bool passesThrough = kind == OpKind::View || kind == OpKind::Broadcast ||
+                       kind == OpKind::Elementwise || kind == OpKind::Barrier;
+  return passesThrough && llvm::all_of(def->getOperands(), [&](Value operand) {
+           return isMadeOfReductions(operand, depth - 1);
+         });
+}
+
+bool mlir::act::hasBoundedRange(Operation *op) {
+  if (getOpKind(op) != OpKind::Elementwise || !squashesRange(op))
+    return false;
+  if (!isExponential(op))
+    return true;
+  Operation *difference = op->getOperand(0).getDefiningOp();
+  return difference && getOpKind(difference) == OpKind::Elementwise &&
+         difference->getNumOperands() == 2 &&
+         isMadeOfReductions(difference->getOperand(1));
+}
+
 SmallVector<Value> mlir::act::getSelectedValues(Operation *op) {
   if (auto model = dyn_cast<OpModelInterface>(op))
     return model.getSelectedValues();
@@ -123,6 +164,44 @@ Attribute mlir::act::getConstantElements(Operation *op) {
       matchPattern(op, m_Constant(&value)))
     return value;
   return {};
+}
+
+std::optional<RowAccess> mlir::act::getRowRead(Operation *op) {
+  auto model = dyn_cast<OpModelInterface>(op);
+  return model ? model.getRowRead() : std::nullopt;
+}
+
+std::optional<RowAccess> mlir::act::getRowWrite(Operation *op) {
+  auto model = dyn_cast<OpModelInterface>(op);
+  return model ? model.getRowWrite() : std::nullopt;
+}
+
+/// `getLinearForm` of at most `budget` operations.
+static std::optional<LinearForm> walkLinearForm(Value value, Value x,
+                                                unsigned &budget) {
+  if (value == x)
+    return LinearForm{1, 0};
+  auto model = dyn_cast_or_null<OpModelInterface>(value.getDefiningOp());
+  if (!model || budget == 0)
+    return std::nullopt;
+  --budget;
+  Attribute attr = model.getConstantElements();
+  if (auto scalar = dyn_cast_or_null<IntegerAttr>(attr))
+    return LinearForm{0, scalar.getValue().getSExtValue()};
+  if (auto dense = dyn_cast_or_null<DenseIntElementsAttr>(attr)) {
+    if (dense.getNumElements() != 1)
+      return std::nullopt;
+    return LinearForm{0, dense.getSplatValue<APInt>().getSExtValue()};
+  }
+  SmallVector<std::optional<LinearForm>> forms;
+  for (Value operand : model->getOperands())
+    forms.push_back(walkLinearForm(operand, x, budget));
+  return model.getLinearForm(forms);
+}
+
+std::optional<LinearForm> mlir::act::getLinearForm(Value value, Value x) {
+  unsigned budget = 32;
+  return walkLinearForm(value, x, budget);
 }
 
 double mlir::act::getFlops(Operation *op) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LinalgModels.h"
+#include "LoopModels.h"
 #include "act/Analysis/OpModel/Bounds.h"
 #include "act/Analysis/OpModel/OpModel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -122,6 +123,74 @@ static Bound getPassedBound(Operation *op, ArrayRef<Bound> operands) {
 }
 
 //===----------------------------------------------------------------------===//
+// Integers and rows
+//===----------------------------------------------------------------------===//
+
+static std::optional<LinearForm>
+getArithForm(Operation *op, ArrayRef<std::optional<LinearForm>> forms) {
+  if (llvm::is_contained(forms, std::nullopt))
+    return std::nullopt;
+  using Form = std::optional<LinearForm>;
+  return llvm::TypeSwitch<Operation *, Form>(op)
+      .Case<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp>(
+          [&](auto) { return forms[0]; })
+      .Case([&](arith::AddIOp) {
+        return LinearForm{forms[0]->scale + forms[1]->scale,
+                          forms[0]->offset + forms[1]->offset};
+      })
+      .Case([&](arith::SubIOp) {
+        return LinearForm{forms[0]->scale - forms[1]->scale,
+                          forms[0]->offset - forms[1]->offset};
+      })
+      .Case([&](arith::MulIOp) -> Form {
+        LinearForm a = *forms[0], b = *forms[1];
+        if (a.scale != 0 && b.scale != 0)
+          return std::nullopt;
+        return LinearForm{a.scale * b.offset + b.scale * a.offset,
+                          a.offset * b.offset};
+      })
+      .Default([](Operation *) { return Form(); });
+}
+
+/// The first offset if a slice with these parameters is one whole row of
+/// `type`.
+static Value getRowIndex(OffsetSizeAndStrideOpInterface slice,
+                         RankedTensorType type) {
+  SmallVector<OpFoldResult> offsets = slice.getMixedOffsets();
+  if (type.getRank() == 0 || offsets.size() != size_t(type.getRank()) ||
+      !slice.hasUnitStride())
+    return {};
+  for (auto [i, size] : llvm::enumerate(slice.getMixedSizes()))
+    if (getConstantIntValue(size) != (i == 0 ? 1 : type.getDimSize(i)))
+      return {};
+  if (llvm::any_of(ArrayRef(offsets).drop_front(), [](OpFoldResult offset) {
+        return getConstantIntValue(offset) != 0;
+      }))
+    return {};
+  return dyn_cast<Value>(offsets.front());
+}
+
+static std::optional<RowAccess> getTensorRowRead(Operation *op) {
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+  if (!slice)
+    return std::nullopt;
+  Value index = getRowIndex(slice, slice.getSourceType());
+  if (!index)
+    return std::nullopt;
+  return RowAccess{slice.getSource(), index, slice.getResult()};
+}
+
+static std::optional<RowAccess> getTensorRowWrite(Operation *op) {
+  auto slice = dyn_cast<tensor::InsertSliceOp>(op);
+  if (!slice)
+    return std::nullopt;
+  Value index = getRowIndex(slice, slice.getDestType());
+  if (!index)
+    return std::nullopt;
+  return RowAccess{slice.getDest(), index, slice.getSource()};
+}
+
+//===----------------------------------------------------------------------===//
 // Model
 //===----------------------------------------------------------------------===//
 
@@ -156,6 +225,9 @@ struct Model : OpModelInterface::ExternalModel<Model<OpTy, kind, flags>, OpTy> {
            });
   }
   bool squashesRange(Operation *) const { return (flags & Squashes) != 0; }
+  bool isExponential(Operation *op) const {
+    return isa<math::ExpOp, math::Exp2Op, math::ExpM1Op>(op);
+  }
   SmallVector<Value> getSelectedValues(Operation *op) const {
     if (auto select = dyn_cast<arith::SelectOp>(op))
       return {select.getTrueValue(), select.getFalseValue()};
@@ -172,6 +244,21 @@ struct Model : OpModelInterface::ExternalModel<Model<OpTy, kind, flags>, OpTy> {
     if ((flags & PassesBound) != 0)
       return getPassedBound(op, operands);
     return getArithBound(op, operands);
+  }
+  std::optional<LinearForm>
+  getLinearForm(Operation *op,
+                ArrayRef<std::optional<LinearForm>> operandForms) const {
+    return getArithForm(op, operandForms);
+  }
+  bool isReshape(Operation *op) const {
+    return isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp,
+               tensor::ReshapeOp>(op);
+  }
+  std::optional<RowAccess> getRowRead(Operation *op) const {
+    return getTensorRowRead(op);
+  }
+  std::optional<RowAccess> getRowWrite(Operation *op) const {
+    return getTensorRowWrite(op);
   }
   double getFlops(Operation *op) const {
     bool computes = kind != OpKind::View && kind != OpKind::Broadcast &&
@@ -241,6 +328,7 @@ static void attachSCF(MLIRContext *context, scf::SCFDialect *) {
   using namespace scf;
   attach<OpKind::Control, None, ExecuteRegionOp, ForOp, ForallOp, IfOp,
          IndexSwitchOp, ParallelOp, WhileOp>(context);
+  attachLoopModels(context);
 }
 
 void mlir::act::registerUpstreamOpModels(DialectRegistry &registry) {

@@ -10,6 +10,8 @@
 #include "act/Conversion/ActToStablehlo/ActToStablehlo.h"
 #include "EncodingModels.h"
 #include "StorageFunctions.h"
+#include "act/Analysis/AutodiffGraph.h"
+#include "act/Analysis/OpModel/LoopModel.h"
 #include "act/Conversion/Passes.h"
 #include "act/Dialect/Act/IR/ActDialect.h"
 #include "act/Dialect/Act/IR/ActOps.h"
@@ -66,35 +68,83 @@ static LogicalResult verifyEncoding(Operation *op, CompressedType type) {
          << type.getEncoding();
 }
 
-/// Compressed values are defined and used by act operations, nowhere else.
+static bool isWhile(Operation *op) {
+  return op && op->getName().getStringRef() == "stablehlo.while";
+}
+
+/// Block arguments are not compressed, except for stacks that a while carries.
+static LogicalResult verifyArguments(Operation *op) {
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      for (Type type : block.getArgumentTypes()) {
+        CompressedType compressed = findCompressed(type);
+        if (!compressed || (isWhile(op) && isa<StackType>(type)))
+          continue;
+        return op->emitOpError("expects block arguments that are not "
+                               "compressed, got ")
+               << type;
+      }
+  return success();
+}
+
+/// Compressed values are defined and used by act operations, stacks of them
+/// carried by whiles, nowhere else.
 static LogicalResult verifySupported(Operation *op) {
   if (auto function = dyn_cast<FunctionOpInterface>(op))
     if (CompressedType type = findCompressed(function.getFunctionType()))
       return op->emitOpError("expects a signature without compressed values, "
                              "got ")
              << type;
-  for (Region &region : op->getRegions())
-    for (Block &block : region)
-      for (Type type : block.getArgumentTypes())
-        if (CompressedType compressed = findCompressed(type))
-          return op->emitOpError("expects block arguments that are not "
-                                 "compressed, got ")
-                 << compressed;
-  bool isAct = isa<CompressedSaveOp, DequantizeLoadOp, BarrierOp>(op);
+  if (failed(verifyArguments(op)))
+    return failure();
+  bool isAct = isa_and_nonnull<ActDialect>(op->getDialect());
+  bool carries =
+      isWhile(op) || (isWhile(op->getParentOp()) && op->getNumResults() == 0);
+  if (isAct && !isa<CompressedSaveOp, DequantizeLoadOp, BarrierOp, EmptyStackOp,
+                    StackPushOp, StackReadOp>(op))
+    return op->emitOpError("expects an operation with a StableHLO lowering");
+  Value index;
+  if (auto push = dyn_cast<StackPushOp>(op))
+    index = push.getIndex();
+  else if (auto read = dyn_cast<StackReadOp>(op))
+    index = read.getIndex();
+  if (index && !isa<RankedTensorType>(index.getType()))
+    return op->emitOpError("expects a rank-0 tensor as place, got ")
+           << index.getType();
   auto types = llvm::concat<const Type>(llvm::to_vector(op->getOperandTypes()),
                                         llvm::to_vector(op->getResultTypes()));
   for (Type type : types) {
     CompressedType compressed = findCompressed(type);
     if (!compressed)
       continue;
-    if (!isAct)
+    if (!isAct && !(carries && isa<StackType>(type)))
       return op->emitOpError("expects operands and results that are not "
                              "compressed, got ")
-             << compressed;
+             << type;
     if (failed(verifyEncoding(op, compressed)))
       return failure();
   }
   return success();
+}
+
+/// Checks all of `module`, and that definitions stand before uses.
+static LogicalResult verifySupported(ModuleOp module) {
+  DenseSet<Value> defined;
+  WalkResult result =
+      module.walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
+        if (failed(verifySupported(op)))
+          return WalkResult::interrupt();
+        for (Value operand : op->getOperands())
+          if (isSaved(operand.getType()) && !defined.contains(operand))
+            return op->emitOpError("expects compressed operands that are "
+                                   "defined further up");
+        defined.insert_range(op->getResults());
+        for (Region &region : op->getRegions())
+          for (Block &block : region)
+            defined.insert_range(block.getArguments());
+        return WalkResult::advance();
+      });
+  return failure(result.wasInterrupted());
 }
 
 //===----------------------------------------------------------------------===//
@@ -102,18 +152,37 @@ static LogicalResult verifySupported(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Lowers act operations in the order in which they are given, definitions
-/// before uses.
+/// Lowers act operations, definitions before uses.
 class Lowering {
 public:
   Lowering(ModuleOp module, uint64_t seed)
       : functions(module), builder(module.getContext()), seed(seed) {}
 
+  /// Builds what `lower` needs from loops while they are as they were.
+  void prepare(ModuleOp module);
+  void lower(Region &region);
+  /// Erases what has been lowered.
+  void finish();
+
+private:
   void lower(CompressedSaveOp op);
   void lower(DequantizeLoadOp op);
   void lower(BarrierOp op);
+  void lower(EmptyStackOp op);
+  void lower(StackPushOp op);
+  void lower(StackReadOp op);
+  /// Lets a while carry the tensors of stacks; `op` is erased.
+  void lowerWhile(Operation *op);
 
-private:
+  /// What makes the rounding of a save its own: its id, and how often each of
+  /// the loops around it has run.
+  Value buildSalt(CompressedSaveOp op);
+  /// The tensors that stand for `value`.
+  SmallVector<Value> getParts(Value value) {
+    return isSaved(value.getType()) ? storage.at(value)
+                                    : SmallVector<Value>{value};
+  }
+
   StablehloBuilder at(Operation *op) {
     builder.setInsertionPoint(op);
     return StablehloBuilder(builder, op->getLoc());
@@ -122,10 +191,47 @@ private:
   StorageFunctions functions;
   OpBuilder builder;
   uint64_t seed;
-  /// The tensors that stand for each compressed value.
+  /// The tensors that stand for each compressed value and each stack.
   DenseMap<Value, SmallVector<Value>> storage;
+  DenseMap<Operation *, Value> salts;
+  SmallVector<Operation *> lowered;
+  /// Blocks with the number of leading arguments that others stand for.
+  SmallVector<std::pair<Block *, unsigned>> retired;
 };
 } // namespace
+
+Value Lowering::buildSalt(CompressedSaveOp op) {
+  StablehloBuilder stablehlo = at(op);
+  auto type = builder.getIntegerType(32, /*isSigned=*/false);
+  Value salt = stablehlo.scalar(
+      type, static_cast<int64_t>(getSaveSalt(seed, op.getId())));
+  // Without the counter the noise of all iterations would be the same, and XLA
+  // would move most of the hash out of the loop and keep it, in 32 bits an
+  // element.
+  uint32_t factor = 0x85EBCA77;
+  for (Operation *parent = op->getParentOp(); parent;
+       parent = parent->getParentOp()) {
+    auto loop = dyn_cast<LoopModelInterface>(parent);
+    Value counter = loop ? loop.getCounter() : Value();
+    if (!counter || !isa<RankedTensorType>(counter.getType()))
+      continue;
+    Value count = stablehlo.convert(counter, type);
+    salt = stablehlo.add(
+        salt,
+        stablehlo.multiply(count, stablehlo.scalar(type, int64_t{factor})));
+    factor *= 0xC2B2AE3D;
+  }
+  return salt;
+}
+
+void Lowering::prepare(ModuleOp module) {
+  module.walk([&](CompressedSaveOp op) {
+    auto encoding = cast<StablehloEncodingInterface>(
+        op.getResult().getType().getEncoding());
+    if (!encoding.storesTensorItself() && encoding.usesSalt())
+      salts[op] = buildSalt(op);
+  });
+}
 
 void Lowering::lower(CompressedSaveOp op) {
   CompressedType type = op.getResult().getType();
@@ -134,13 +240,10 @@ void Lowering::lower(CompressedSaveOp op) {
     storage[op.getResult()] = {op.getInput()};
     return;
   }
-  StablehloBuilder stablehlo = at(op);
   SmallVector<Value> operands{op.getInput()};
   if (encoding.usesSalt())
-    operands.push_back(
-        stablehlo.scalar(builder.getIntegerType(32, /*isSigned=*/false),
-                         static_cast<int64_t>(getSaveSalt(seed, op.getId()))));
-  func::CallOp call = stablehlo.call(functions.getEncode(type), operands);
+    operands.push_back(salts.at(op));
+  func::CallOp call = at(op).call(functions.getEncode(type), operands);
   storage[op.getResult()] = llvm::to_vector_of<Value>(call.getResults());
 }
 
@@ -160,9 +263,7 @@ void Lowering::lower(BarrierOp op) {
   SmallVector<SmallVector<Value>> parts;
   llvm::SetVector<Value> distinct;
   for (Value input : op.getInputs()) {
-    parts.push_back(isa<CompressedType>(input.getType())
-                        ? storage.at(input)
-                        : SmallVector<Value>{input});
+    parts.push_back(getParts(input));
     distinct.insert_range(parts.back());
   }
   DenseMap<Value, Value> results;
@@ -177,57 +278,191 @@ void Lowering::lower(BarrierOp op) {
   for (auto [result, held] : llvm::zip_equal(op.getResults(), parts)) {
     for (Value &part : held)
       part = results.at(part);
-    if (isa<CompressedType>(result.getType()))
+    if (isSaved(result.getType()))
       storage[result] = held;
     else
       result.replaceAllUsesWith(held.front());
   }
 }
 
-/// Collects the act operations of `module`, definitions before uses. Fails on
-/// what the conversion does not accept.
-static LogicalResult collect(ModuleOp module, SmallVector<Operation *> &ops) {
-  DenseSet<Operation *> collected;
-  WalkResult result =
-      module.walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
-        if (failed(verifySupported(op)))
-          return WalkResult::interrupt();
-        if (!isa_and_nonnull<ActDialect>(op->getDialect()))
-          return WalkResult::advance();
-        for (Value operand : op->getOperands())
-          if (isa<CompressedType>(operand.getType()) &&
-              !collected.contains(operand.getDefiningOp()))
-            return op->emitOpError("expects compressed operands that are "
-                                   "defined further up");
-        collected.insert(op);
-        ops.push_back(op);
-        return WalkResult::advance();
-      });
-  return failure(result.wasInterrupted());
+//===----------------------------------------------------------------------===//
+// Stacks and loops
+//===----------------------------------------------------------------------===//
+
+/// The tensors that store a saved value, with `sizes` as leading axes.
+static SmallVector<RankedTensorType> getPartTypes(CompressedType type,
+                                                  ArrayRef<int64_t> sizes) {
+  SmallVector<RankedTensorType> types;
+  for (RankedTensorType part :
+       type.getEncoding().getStorageTypes(type.getTensorType())) {
+    SmallVector<int64_t> shape(sizes);
+    llvm::append_range(shape, part.getShape());
+    types.push_back(RankedTensorType::get(shape, part.getElementType()));
+  }
+  return types;
+}
+
+static SmallVector<RankedTensorType> getPartTypes(StackType type) {
+  return getPartTypes(type.getCompressedType(), type.getSizes());
+}
+
+/// The index of row `index` of a tensor like `stack`.
+static SmallVector<Value> getRowStart(StablehloBuilder &stablehlo, Value stack,
+                                      Value index) {
+  SmallVector<Value> start(cast<RankedTensorType>(stack.getType()).getRank(),
+                           Value());
+  Value zero = stablehlo.scalar(getElementTypeOrSelf(index.getType()), 0);
+  llvm::fill(start, zero);
+  start.front() = index;
+  return start;
+}
+
+/// A rank-0 zero of type `element`.
+static ElementsAttr getZero(Type element) {
+  auto type = RankedTensorType::get({}, element);
+  auto complex = dyn_cast<ComplexType>(element);
+  if (!complex)
+    return cast<ElementsAttr>(Builder(element.getContext()).getZeroAttr(type));
+  if (auto parts = dyn_cast<FloatType>(complex.getElementType())) {
+    auto zero = llvm::APFloat::getZero(parts.getFloatSemantics());
+    return DenseElementsAttr::get(type, std::complex<APFloat>(zero, zero));
+  }
+  APInt zero(complex.getElementType().getIntOrFloatBitWidth(), 0);
+  return DenseElementsAttr::get(type, std::complex<APInt>(zero, zero));
+}
+
+void Lowering::lower(EmptyStackOp op) {
+  StablehloBuilder stablehlo = at(op);
+  SmallVector<Value> &parts = storage[op.getResult()];
+  for (RankedTensorType type : getPartTypes(op.getResult().getType())) {
+    Value zero = stablehlo.constant(getZero(type.getElementType()));
+    parts.push_back(stablehlo.broadcastInDim(zero, type.getShape(), {}));
+  }
+}
+
+void Lowering::lower(StackPushOp op) {
+  StablehloBuilder stablehlo = at(op);
+  SmallVector<Value> parts;
+  for (auto [stack, value] :
+       llvm::zip_equal(getParts(op.getStack()), getParts(op.getValue()))) {
+    SmallVector<int64_t> shape{1};
+    llvm::append_range(shape,
+                       cast<RankedTensorType>(value.getType()).getShape());
+    SmallVector<Value> operands{stack, stablehlo.reshape(value, shape)};
+    llvm::append_range(operands, getRowStart(stablehlo, stack, op.getIndex()));
+    parts.push_back(
+        stablehlo.create("dynamic_update_slice", stack.getType(), operands)
+            ->getResult(0));
+  }
+  storage[op.getResult()] = parts;
+}
+
+void Lowering::lower(StackReadOp op) {
+  StablehloBuilder stablehlo = at(op);
+  SmallVector<Value> parts;
+  for (Value stack : getParts(op.getStack())) {
+    auto type = cast<RankedTensorType>(stack.getType());
+    auto shape = llvm::to_vector(type.getShape());
+    shape.front() = 1;
+    SmallVector<Value> operands{stack};
+    llvm::append_range(operands, getRowStart(stablehlo, stack, op.getIndex()));
+    Operation *slice = stablehlo.create(
+        "dynamic_slice", RankedTensorType::get(shape, type.getElementType()),
+        operands,
+        builder.getNamedAttr("slice_sizes",
+                             builder.getDenseI64ArrayAttr(shape)));
+    parts.push_back(
+        stablehlo.reshape(slice->getResult(0), ArrayRef(shape).drop_front()));
+  }
+  storage[op.getResult()] = parts;
+}
+
+void Lowering::lowerWhile(Operation *op) {
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    llvm::append_range(operands, getParts(operand));
+  SmallVector<Type> types = llvm::to_vector(ValueRange(operands).getTypes());
+  StablehloBuilder stablehlo = at(op);
+  Operation *loop = stablehlo.create("while", types, operands, {}, 2);
+  for (NamedAttribute attr : op->getDiscardableAttrDictionary())
+    if (!attr.getName().getValue().ends_with("sharding")) // one per value
+      loop->setDiscardableAttr(attr.getName(), attr.getValue());
+  auto pass = [&](Value from, ValueRange to) {
+    if (isSaved(from.getType()))
+      storage[from] = llvm::to_vector(to);
+    else
+      from.replaceAllUsesWith(to.front());
+  };
+  for (auto [from, to] :
+       llvm::zip_equal(op->getRegions(), loop->getRegions())) {
+    to.takeBody(from);
+    Block &block = to.front();
+    unsigned numOld = block.getNumArguments(), position = numOld;
+    for (unsigned i = 0; i < numOld; ++i) {
+      BlockArgument argument = block.getArgument(i);
+      SmallVector<Value> parts;
+      for (unsigned k = 0, e = getParts(op->getOperand(i)).size(); k < e; ++k)
+        parts.push_back(
+            block.addArgument(types[position++ - numOld], argument.getLoc()));
+      pass(argument, parts);
+    }
+    lower(to);
+    Operation *terminator = block.getTerminator();
+    SmallVector<Value> carried;
+    for (Value value : terminator->getOperands())
+      llvm::append_range(carried, getParts(value));
+    terminator->setOperands(carried);
+    retired.emplace_back(&block, numOld);
+  }
+  unsigned position = 0;
+  for (OpResult result : op->getResults()) {
+    unsigned count = getParts(op->getOperand(result.getResultNumber())).size();
+    pass(result, loop->getResults().slice(position, count));
+    position += count;
+  }
+  lowered.push_back(op);
+}
+
+void Lowering::lower(Region &region) {
+  for (Block &block : region)
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (isWhile(&op) &&
+          llvm::any_of(op.getOperandTypes(), llvm::IsaPred<StackType>)) {
+        lowerWhile(&op);
+        continue;
+      }
+      llvm::TypeSwitch<Operation *>(&op)
+          .Case<CompressedSaveOp, DequantizeLoadOp, BarrierOp, EmptyStackOp,
+                StackPushOp, StackReadOp>([&](auto actOp) {
+            lower(actOp);
+            lowered.push_back(actOp);
+          })
+          .Default([&](Operation *other) {
+            for (Region &inner : other->getRegions())
+              lower(inner);
+          });
+    }
+}
+
+void Lowering::finish() {
+  for (Operation *op : llvm::reverse(lowered))
+    op->erase();
+  for (auto [block, count] : retired)
+    block->eraseArguments(0, count);
 }
 
 LogicalResult mlir::act::convertActToStablehlo(ModuleOp module, uint64_t seed) {
-  SmallVector<Operation *> ops;
-  if (failed(collect(module, ops)))
+  if (failed(verifySupported(module)))
     return failure();
-
   Lowering lowering(module, seed);
-  for (Operation *op : ops) {
-    LogicalResult result =
-        llvm::TypeSwitch<Operation *, LogicalResult>(op)
-            .Case<CompressedSaveOp, DequantizeLoadOp, BarrierOp>([&](auto op) {
-              lowering.lower(op);
-              return success();
-            })
-            .Default([](Operation *op) {
-              return op->emitOpError("expects an operation with a StableHLO "
-                                     "lowering");
-            });
-    if (failed(result))
-      return failure();
-  }
-  for (Operation *op : llvm::reverse(ops))
-    op->erase();
+  lowering.prepare(module);
+  // Functions that encode and decode are added meanwhile.
+  SmallVector<Operation *> ops = llvm::to_vector(
+      llvm::make_pointer_range(module.getBody()->getOperations()));
+  for (Operation *op : ops)
+    for (Region &region : op->getRegions())
+      lowering.lower(region);
+  lowering.finish();
   return success();
 }
 

@@ -101,6 +101,59 @@ bool StandInOpModel::squashesRange(Operation *op) const {
   return getRow(op).has(OpFlags::Squashes);
 }
 
+/// True if `op` rounds to a precision that is not below that of its type.
+static bool keepsPrecision(Operation *op) {
+  auto type =
+      dyn_cast<FloatType>(getElementTypeOrSelf(op->getResult(0).getType()));
+  auto exponent = op->getAttrOfType<IntegerAttr>("exponent_bits");
+  auto mantissa = op->getAttrOfType<IntegerAttr>("mantissa_bits");
+  if (!type || !exponent || !mantissa)
+    return false;
+  unsigned mantissaWidth = type.getFPMantissaWidth() - 1;
+  return mantissa.getValue().uge(mantissaWidth) &&
+         exponent.getValue().uge(type.getWidth() - 1 - mantissaWidth);
+}
+
+/// The operand of `concatenate` that `slice` cuts out again, or null.
+static Value getSlicedOperand(Operation *slice, Operation *concatenate) {
+  auto dimension = concatenate->getAttrOfType<IntegerAttr>("dimension");
+  auto starts = slice->getAttrOfType<DenseI64ArrayAttr>("start_indices");
+  auto strides = slice->getAttrOfType<DenseI64ArrayAttr>("strides");
+  if (!dimension || !starts || !strides ||
+      llvm::any_of(strides.asArrayRef(), [](int64_t s) { return s != 1; }))
+    return {};
+  int64_t axis = dimension.getInt(), offset = 0;
+  for (auto [i, start] : llvm::enumerate(starts.asArrayRef()))
+    if (start != 0 && static_cast<int64_t>(i) != axis)
+      return {};
+  for (Value operand : concatenate->getOperands()) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    if (!type || axis >= type.getRank() || axis >= starts.size())
+      return {};
+    if (starts[axis] == offset && type == slice->getResult(0).getType())
+      return operand;
+    offset += type.getDimSize(axis);
+  }
+  return {};
+}
+
+Value StandInOpModel::getCopiedValue(Operation *op, Value first) const {
+  StringRef name = op->getName().getStringRef();
+  if (name == "stablehlo.reduce_precision")
+    return keepsPrecision(op) ? first : Value();
+  if (name == "stablehlo.convert")
+    return first.getType() == op->getResult(0).getType() ? first : Value();
+  Operation *def = first.getDefiningOp();
+  if (name == "stablehlo.slice" && def &&
+      def->getName().getStringRef() == "stablehlo.concatenate")
+    return getSlicedOperand(op, def);
+  return {};
+}
+
+bool StandInOpModel::isExponential(Operation *op) const {
+  return getRow(op).has(OpFlags::Exponential);
+}
+
 SmallVector<Value> StandInOpModel::getSelectedValues(Operation *op) const {
   if (!row->has(OpFlags::Selects) || op->getNumOperands() != 3)
     return {};

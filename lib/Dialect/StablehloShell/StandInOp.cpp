@@ -22,6 +22,8 @@ static mlir::detail::InterfaceMap getInterfaces(const OpRow &row) {
     interfaces.insertModels<NoEffectsModel, SpeculationModel>();
   else if (row.effects == OpEffects::Attributes)
     interfaces.insertModels<EffectsModel>();
+  if (row.name == "while")
+    interfaces.insertModels<WhileModel>();
   return interfaces;
 }
 

@@ -9,6 +9,7 @@
 #ifndef ACT_LIB_DIALECT_STABLEHLOSHELL_STANDINOP_H
 #define ACT_LIB_DIALECT_STABLEHLOSHELL_STANDINOP_H
 
+#include "act/Analysis/OpModel/LoopModel.h"
 #include "act/Dialect/StablehloShell/StablehloShell.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/OperationSupport.h"
@@ -105,6 +106,7 @@ struct StandInOpModel : OpModelInterface::FallbackModel<StandInOpModel> {
   bool isCheapToRecompute(Operation *op) const;
   bool isDiscontinuous(Operation *op) const;
   bool squashesRange(Operation *op) const;
+  bool isExponential(Operation *op) const;
   SmallVector<Value> getSelectedValues(Operation *op) const;
   SmallVector<Value> getSingularOperands(Operation *op) const;
   bool keepsZero(Operation *op) const;
@@ -112,6 +114,13 @@ struct StandInOpModel : OpModelInterface::FallbackModel<StandInOpModel> {
   std::optional<uint64_t>
   getUpperBound(Operation *op,
                 ArrayRef<std::optional<uint64_t>> operandBounds) const;
+  std::optional<LinearForm>
+  getLinearForm(Operation *op,
+                ArrayRef<std::optional<LinearForm>> operandForms) const;
+  Value getCopiedValue(Operation *op, Value first) const;
+  bool isReshape(Operation *op) const;
+  std::optional<RowAccess> getRowRead(Operation *op) const;
+  std::optional<RowAccess> getRowWrite(Operation *op) const;
   double getFlops(Operation *op) const;
 
 private:
@@ -120,6 +129,22 @@ private:
   const OpRow &getRow(Operation *op) const;
 
   const OpRow *row;
+};
+
+/// Loops by `while`. The counter is a carried value: JAX makes scans so.
+struct WhileModel : LoopModelInterface::FallbackModel<WhileModel> {
+  Block *getLoopBody(Operation *op) const;
+  Value getCounter(Operation *op) const;
+  int64_t getTripCount(Operation *op) const;
+  SmallVector<Value> getInitialValues(Operation *op) const;
+  SmallVector<Value> getCarriedArguments(Operation *op) const;
+  SmallVector<Value> getNextValues(Operation *op) const;
+  Operation *createLike(Operation *op, OpBuilder &builder,
+                        ValueRange initialValues,
+                        ArrayRef<int64_t> origins) const;
+  void finishBody(Operation *op, ValueRange nextValues) const;
+  Value buildReversedCounter(Operation *op, OpBuilder &builder, Location loc,
+                             Value counter) const;
 };
 
 /// The bound that `OpModelInterface::getUpperBound` promises.

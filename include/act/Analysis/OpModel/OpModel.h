@@ -36,6 +36,26 @@ enum class OpKind {
   Opaque       ///< anything else: never recomputed
 };
 
+/// The integer `scale * x + offset` of one number x.
+struct LinearForm {
+  int64_t scale;
+  int64_t offset;
+
+  bool operator==(const LinearForm &other) const {
+    return scale == other.scale && offset == other.offset;
+  }
+  bool operator!=(const LinearForm &other) const { return !(*this == other); }
+};
+
+/// An operation that reads or writes the row `index` of `stack`, a slice of
+/// size 1 along the first axis. `row` is what was read or is written; it may
+/// have or lack that axis.
+struct RowAccess {
+  Value stack;
+  Value index;
+  Value row;
+};
+
 /// Name of `kind` as printed in reports, for example "contraction".
 llvm::StringRef stringifyOpKind(OpKind kind);
 
@@ -61,6 +81,13 @@ OpKind getOpKind(Operation *op);
 bool isCheapToRecompute(Operation *op);
 bool isDiscontinuous(Operation *op);
 bool squashesRange(Operation *op);
+bool isReshape(Operation *op);
+bool isExponential(Operation *op);
+
+/// True if all elements that `op` computes are in a range known beforehand:
+/// results of `tanh`, of `logistic`, and of exponentials of what a reduction
+/// was subtracted from, as in softmax.
+bool hasBoundedRange(Operation *op);
 
 /// See OpModelInterface; empty without a model.
 SmallVector<Value> getSelectedValues(Operation *op);
@@ -74,6 +101,17 @@ bool keepsZero(Operation *op);
 /// See OpModelInterface; null without a model.
 Attribute getConstantElements(Operation *op);
 
+/// See OpModelInterface; null without a model.
+Value getCopiedValue(Operation *op, Value first);
+
+/// See OpModelInterface; nothing without a model.
+std::optional<RowAccess> getRowRead(Operation *op);
+std::optional<RowAccess> getRowWrite(Operation *op);
+
+/// The form of the scalar integer `value` in terms of `x`, found by walking up
+/// at most a few dozen operations.
+std::optional<LinearForm> getLinearForm(Value value, Value x);
+
 /// See OpModelInterface; one flop per result element without a model.
 double getFlops(Operation *op);
 
@@ -84,6 +122,10 @@ std::optional<uint64_t> getUpperBound(Value value);
 /// The greatest of constant integer elements; nothing if one is negative (where
 /// `isSigned`) or `elements` are not integers.
 std::optional<uint64_t> getGreatestElement(Attribute elements, bool isSigned);
+
+/// Unit attribute of loops that compute random values tile by tile: pure,
+/// deterministic, and functions of a key and other small values.
+constexpr llvm::StringLiteral kTiledRandomAttr = "act.tiled_random";
 
 /// Operands of `op` and the values its regions use from outside, each once, in
 /// order of first use.

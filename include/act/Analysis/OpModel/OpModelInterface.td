@@ -43,6 +43,10 @@ def Act_OpModelInterface : OpInterface<"OpModelInterface"> {
       }],
       "bool", "squashesRange", (ins), [{}], [{ return false; }]>,
     InterfaceMethod<[{
+        True for exponentials, whose results may span many orders of magnitude.
+      }],
+      "bool", "isExponential", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{
         For `select`-like operations the operands one of which each result element
         is taken from; empty for others.
       }],
@@ -70,6 +74,38 @@ def Act_OpModelInterface : OpInterface<"OpModelInterface"> {
       }],
       "::std::optional<uint64_t>", "getUpperBound",
       (ins "::llvm::ArrayRef<::std::optional<uint64_t>>":$operandBounds), [{}],
+      [{ return std::nullopt; }]>,
+    InterfaceMethod<[{
+        If the integer result is `scale * x + offset` of one number x, and
+        `operandForms` says the same of the operands (scale 0 for constants), that
+        form.
+      }],
+      "::std::optional<::mlir::act::LinearForm>", "getLinearForm",
+      (ins "::llvm::ArrayRef<::std::optional<::mlir::act::LinearForm>>":$operandForms),
+      [{}], [{ return std::nullopt; }]>,
+    InterfaceMethod<[{
+        The value that the result equals bit for bit, given that operand 0 equals
+        `first`: `first` itself for `reduce_precision` to the precision that it has,
+        by which JAX marks what checkpoint policies save; one of the values that
+        `first` concatenates for the slice that holds it. Null if there is none.
+      }],
+      "::mlir::Value", "getCopiedValue", (ins "::mlir::Value":$first), [{}],
+      [{ return {}; }]>,
+    InterfaceMethod<[{
+        True if the result has the elements of the only operand in the same
+        (row-major) order.
+      }],
+      "bool", "isReshape", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{
+        The access if the operation reads one whole row of a tensor, a slice of size
+        1 along the first axis.
+      }],
+      "::std::optional<::mlir::act::RowAccess>", "getRowRead", (ins), [{}],
+      [{ return std::nullopt; }]>,
+    InterfaceMethod<[{
+        The access if the operation writes one whole row of a tensor.
+      }],
+      "::std::optional<::mlir::act::RowAccess>", "getRowWrite", (ins), [{}],
       [{ return std::nullopt; }]>,
     InterfaceMethod<[{
         Floating-point operations of one execution; 2 m n k for a contraction.

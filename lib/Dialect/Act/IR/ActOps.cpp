@@ -65,3 +65,21 @@ void BarrierOp::print(OpAsmPrinter &printer) {
   if (!getInputs().empty())
     printer << " : " << getInputs().getTypes();
 }
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+LogicalResult JointLoopOp::verifyRegions() {
+  auto points = getBody().getOps<TurningPointOp>();
+  int64_t count = std::distance(points.begin(), points.end());
+  if (count != 1) // C1
+    return emitOpError("expects one act.turning_point, got ") << count;
+  if (!isa<JointYieldOp>(getBody().front().back()))
+    return emitOpError("expects a body that ends in act.joint_yield");
+  return success();
+}
+
+TurningPointOp JointLoopOp::getTurningPoint() {
+  return *getBody().getOps<TurningPointOp>().begin();
+}

@@ -124,7 +124,8 @@ void BackwardRewriter::makeForwardWait(Value survivor, Value saved) {
 Value BackwardRewriter::lookUp(Value value) const {
   value = graph.getLeader(value);
   Operation *def = graph.getForwardDef(value);
-  if (!def || graph.isHead(def))
+  if (!def || graph.isHead(def) || graph.isKept(value) ||
+      isSaved(value.getType()))
     return value;
   if (auto it = copies.find(value); it != copies.end())
     if (numContractions - it->second.contraction <= options.window)
@@ -176,11 +177,11 @@ SmallVector<Value> BackwardRewriter::tie(ArrayRef<Value> values, Operation *op,
   return results;
 }
 
-/// The tensor with the fewest elements among the operands of `op`, if it has
-/// any: scalars cannot pass a barrier.
-static Value getSmallestTensor(Operation *op) {
+/// The tensor with the fewest elements among `operands`, if there is any:
+/// scalars cannot pass a barrier.
+static Value getSmallestTensor(ArrayRef<Value> operands) {
   Value smallest;
-  for (Value operand : getAllOperands(op))
+  for (Value operand : operands)
     if (isa<RankedTensorType>(operand.getType()) &&
         (!smallest || countElements(operand) < countElements(smallest)))
       smallest = operand;
@@ -202,11 +203,12 @@ void BackwardRewriter::materialize(ArrayRef<Value> missing, Operation *op,
       continue;
     }
     Operation *def = value.getDefiningOp();
-    if (llvm::any_of(graph.getOperandLeaders(def), [&](Value operand) {
+    SmallVector<Value> operands = graph.getOperandLeaders(def);
+    if (llvm::any_of(operands, [&](Value operand) {
           return held.contains(operand) || isTied(lookUp(operand));
         }))
       continue;
-    Value leaf = getSmallestTensor(def);
+    Value leaf = getSmallestTensor(operands);
     if (!leaf)
       continue;
     leaves[def] = leaf;
@@ -228,11 +230,19 @@ void BackwardRewriter::materialize(ArrayRef<Value> missing, Operation *op,
     if (lookUp(value))
       continue; // another result of an operation that has been cloned
     IRMapping mapping;
+    Value leaf = leaves.lookup(def);
     for (Value operand : getAllOperands(def))
-      mapping.map(operand, operand == leaves.lookup(def) ? waiting[operand]
-                                                         : lookUp(operand));
+      mapping.map(operand, leaf && graph.getLeader(operand) == leaf
+                               ? waiting[leaf]
+                               : lookUp(operand));
     Operation *clone = builder.clone(*def, mapping);
-    clone->setLoc(getRecomputeLocation(def->getLoc()));
+    // What nothing holds back, because backward has computed nothing yet, may
+    // be found equal to forward's value, which is still there.
+    SmallVector<Value> operands = getAllOperands(clone);
+    bool isHeldBack =
+        !getSmallestTensor(operands) ||
+        llvm::any_of(operands, [&](Value v) { return isTied(v); });
+    clone->setLoc(getRecomputeLocation(def->getLoc(), isHeldBack));
     ++numClones;
     tied.insert_range(clone->getResults());
     for (auto [from, to] :
@@ -256,20 +266,61 @@ static bool isFusible(Operation *op) {
   }
 }
 
+/// The scalar constant that `value`, a splat of at least `kMinSplatBytes`,
+/// repeats; null if it is none.
+static Value getSplatScalar(Value value) {
+  Operation *fill = value.getDefiningOp();
+  if (!fill || getOpKind(fill) != OpKind::Broadcast ||
+      fill->getNumOperands() == 0 ||
+      getTensorBytes(value.getType()).value_or(0) < kMinSplatBytes)
+    return {};
+  Value scalar = fill->getOperand(0);
+  Operation *constant = scalar.getDefiningOp();
+  return constant && getConstantElements(constant) && countElements(scalar) == 1
+             ? scalar
+             : Value();
+}
+
+void BackwardRewriter::delaySplats(Operation *loop) {
+  Operation *last = nullptr;
+  OpOperand *anchor = nullptr;
+  llvm::SetVector<Value> inputs;
+  SmallVector<OpOperand *> splats;
+  for (OpOperand &operand : loop->getOpOperands()) {
+    Operation *def = operand.get().getDefiningOp();
+    if (Value scalar = getSplatScalar(operand.get())) {
+      splats.push_back(&operand);
+      inputs.insert(scalar);
+    } else if (def && def->getBlock() == loop->getBlock() &&
+               getOpKind(def) != OpKind::Constant &&
+               countElements(operand.get()) > 1 &&
+               (!last || last->isBeforeInBlock(def))) {
+      last = def;
+      anchor = &operand;
+    }
+  }
+  if (!anchor || splats.empty())
+    return;
+  OpBuilder builder(loop);
+  inputs.insert(anchor->get());
+  auto barrier =
+      BarrierOp::create(builder, loop->getLoc(), inputs.getArrayRef());
+  IRMapping mapping;
+  mapping.map(inputs.getArrayRef(), barrier.getResults());
+  for (OpOperand *splat : splats)
+    splat->set(
+        builder.clone(*splat->get().getDefiningOp(), mapping)->getResult(0));
+  anchor->set(mapping.lookup(anchor->get()));
+}
+
 bool BackwardRewriter::recreateSplats(Operation *op, unsigned position) {
   if (isFusible(op))
     return false;
   bool isHeldBack = false;
   for (OpOperand &operand : op->getOpOperands()) {
     Operation *fill = operand.get().getDefiningOp();
-    if (!fill || !graph.getPosition(fill) ||
-        getOpKind(fill) != OpKind::Broadcast ||
-        getTensorBytes(operand.get().getType()).value_or(0) < kMinSplatBytes)
-      continue;
-    Value scalar = fill->getOperand(0);
-    Operation *constant = scalar.getDefiningOp();
-    if (!constant || !getConstantElements(constant) ||
-        countElements(scalar) != 1)
+    Value scalar = getSplatScalar(operand.get());
+    if (!scalar || !graph.getPosition(fill))
       continue;
     builder.setInsertionPoint(op);
     IRMapping mapping;
@@ -286,7 +337,7 @@ void BackwardRewriter::rewriteOperation(Operation *op, unsigned position) {
   // Uses by `op` and by operations nested in it.
   SmallVector<OpOperand *> uses;
   llvm::SetVector<Value> needed;
-  bool isLate = false;
+  bool isLate = isa<LoopStateOp>(op);
   op->walk([&](Operation *nested) {
     for (OpOperand &use : nested->getOpOperands()) {
       Value value = use.get();
@@ -333,9 +384,9 @@ void BackwardRewriter::addHead() {
     cotangents.add(value);
 }
 
-void BackwardRewriter::rewrite(ArrayRef<Value> survivors) {
-  for (auto [id, survivor] : llvm::enumerate(survivors))
-    save(survivor, id);
+void BackwardRewriter::rewrite(ArrayRef<Value> survivors, unsigned &nextId) {
+  for (Value survivor : survivors)
+    save(survivor, nextId++);
   addHead();
   unsigned position = graph.getForward().size();
   for (Operation *op : graph.getBackward())

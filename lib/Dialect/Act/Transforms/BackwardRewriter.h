@@ -62,9 +62,15 @@ public:
                    const SurvivorSelection &selection,
                    const PartitionOptions &options);
 
-  void rewrite(ArrayRef<Value> survivors);
+  /// Gives the saves ids from `nextId` on.
+  void rewrite(ArrayRef<Value> survivors, unsigned &nextId);
 
   unsigned getNumClones() const { return numClones; }
+
+  /// Makes the large splats that the forward `loop` starts from again, once the
+  /// last other value that it starts from exists: the stacks of a later loop
+  /// are not to be filled before an earlier one runs.
+  static void delaySplats(Operation *loop);
 
 private:
   /// A value of backward and when it was made, counted in contractions.

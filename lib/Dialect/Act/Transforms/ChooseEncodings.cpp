@@ -9,6 +9,7 @@
 
 #include "EncodingRules.h"
 #include "act/Analysis/OpModel/OpModel.h"
+#include "act/Analysis/SavedValues.h"
 #include "act/Dialect/Act/Transforms/EncodingPolicy.h"
 #include "act/Dialect/Act/Transforms/Passes.h"
 #include "mlir/IR/Remarks.h"
@@ -29,7 +30,8 @@ struct Candidate {
   CompressedSaveOp save;
   Value value;
   RankedTensorType type;
-  double weight; ///< sensitivity of the gradient to it, per element
+  int64_t copies; ///< in stacks
+  double weight;  ///< sensitivity of the gradient to it, per element
   unsigned bits;
 };
 
@@ -72,18 +74,15 @@ static double getSensitivity(Value value) {
   return 1;
 }
 
-/// Gives `save` the encoding and carries the type through barriers.
+/// Gives `save` the encoding and carries the type through barriers, stacks and
+/// loops.
 static void setEncoding(CompressedSaveOp save, EncodingAttrInterface encoding) {
   auto type = CompressedType::get(
       save.getContext(), cast<RankedTensorType>(save.getInput().getType()),
       encoding);
-  SmallVector<Value> stack = {save.getResult()};
-  while (!stack.empty()) {
-    Value value = stack.pop_back_val();
-    value.setType(type);
-    for (OpOperand &use : value.getUses())
-      if (auto barrier = dyn_cast<BarrierOp>(use.getOwner()))
-        stack.push_back(barrier.getResult(use.getOperandNumber()));
+  for (Value value : findSavedValues(save)) {
+    auto stack = dyn_cast<StackType>(value.getType());
+    value.setType(stack ? Type(stack.withCompressedType(type)) : type);
   }
 }
 
@@ -106,13 +105,13 @@ LogicalResult ActChooseEncodingsPass::checkOptions() {
 EncodingAttrInterface
 ActChooseEncodingsPass::getEncoding(const Candidate &candidate, unsigned bits) {
   return EncodingPolicy::get(getOperation())
-      .getEncoding(candidate.value, std::nullopt, bits);
+      .getEncoding(candidate.value, std::nullopt, bits, candidate.copies);
 }
 
 double ActChooseEncodingsPass::getError(ArrayRef<Candidate> candidates) {
   double sum = 0, elements = 0;
   for (const Candidate &candidate : candidates) {
-    double n = candidate.type.getNumElements();
+    double n = candidate.type.getNumElements() * candidate.copies;
     elements += n;
     sum += candidate.weight * n *
            getEncoding(candidate, candidate.bits).getErrorVariance();
@@ -123,8 +122,9 @@ double ActChooseEncodingsPass::getError(ArrayRef<Candidate> candidates) {
 double ActChooseEncodingsPass::getAverageBits(ArrayRef<Candidate> candidates) {
   double bytes = 0, elements = 0;
   for (const Candidate &candidate : candidates) {
-    elements += candidate.type.getNumElements();
+    elements += candidate.type.getNumElements() * candidate.copies;
     bytes +=
+        candidate.copies *
         getStorageBytes(getEncoding(candidate, candidate.bits), candidate.type);
   }
   return elements == 0 ? 0 : 8 * bytes / elements;
@@ -201,10 +201,10 @@ void ActChooseEncodingsPass::runOnOperation() {
     if (save.getExact() || (bits == 0 && averageBits == 0 && errorBudget == 0))
       return setEncoding(save,
                          policy.getEncoding(save.getInput(), save.getExact(),
-                                            /*bits=*/0));
+                                            /*bits=*/0, getNumCopies(save)));
     Value value = save.getInput();
     candidates.push_back({save, value, cast<RankedTensorType>(value.getType()),
-                          getSensitivity(value), bits});
+                          getNumCopies(save), getSensitivity(value), bits});
   });
   if ((averageBits > 0 || errorBudget > 0) && failed(assignBits(candidates)))
     return signalPassFailure();
@@ -214,8 +214,9 @@ void ActChooseEncodingsPass::runOnOperation() {
   getOperation().walk([&](CompressedSaveOp save) {
     auto type = save.getResult().getType();
     EncodingAttrInterface encoding = type.getEncoding();
-    int64_t before = getTensorBytes(type.getTensorType()).value_or(0);
-    int64_t after = getStorageBytes(encoding, type.getTensorType());
+    int64_t copies = getNumCopies(save);
+    int64_t before = copies * getTensorBytes(type.getTensorType()).value_or(0);
+    int64_t after = copies * getStorageBytes(encoding, type.getTensorType());
     auto options = remark::RemarkOpts::name("Encoding").category("act");
     if (isa<RawAttr>(encoding))
       remark::missed(save.getLoc(), options)

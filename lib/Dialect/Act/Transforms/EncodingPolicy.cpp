@@ -24,8 +24,13 @@ EncodingPolicy EncodingPolicy::get(Operation *op) {
   return EncodingPolicy(partitions && partitions.getValue().getZExtValue() > 1);
 }
 
-std::optional<Exactness>
-EncodingPolicy::getTypeExactness(RankedTensorType type) {
+bool mlir::act::isWorthEncoding(int64_t elements, int64_t copies) {
+  return elements >= kMinEncodedElementsInLoop &&
+         elements >= kMinEncodedElements / std::max<int64_t>(copies, 1);
+}
+
+std::optional<Exactness> EncodingPolicy::getTypeExactness(RankedTensorType type,
+                                                          int64_t copies) {
   Type element = type.getElementType();
   if (element.isInteger(1))
     return Exactness::Predicate;
@@ -36,19 +41,17 @@ EncodingPolicy::getTypeExactness(RankedTensorType type) {
       !(element.isF16() || element.isBF16() || element.isF32() ||
         element.isF64()))
     return Exactness::Unsupported;
-  if (type.getNumElements() < kMinEncodedElements)
+  if (!isWorthEncoding(type.getNumElements(), copies))
     return Exactness::Small;
   return std::nullopt;
 }
 
 /// About how many elements of `value` share their parameters.
 static int64_t getGroupTarget(Value value, unsigned bits) {
-  // Results of exp, tanh and the like share a range anyway, and 8 bits lose
+  // Results of tanh, softmax and the like share a range anyway, and 8 bits lose
   // little in larger groups.
   Operation *def = value.getDefiningOp();
-  bool hasBoundedRange =
-      def && getOpKind(def) == OpKind::Elementwise && squashesRange(def);
-  if (bits == 8 || hasBoundedRange)
+  if (bits == 8 || (def && hasBoundedRange(def)))
     return 256;
   // Wide layers have many groups a row.
   constexpr int64_t kWide = 1024;
@@ -59,20 +62,21 @@ static int64_t getGroupTarget(Value value, unsigned bits) {
 
 EncodingAttrInterface
 EncodingPolicy::getEncoding(Value value, std::optional<Exactness> exact,
-                            unsigned bits) const {
+                            unsigned bits, int64_t copies) const {
   auto type = cast<RankedTensorType>(value.getType());
-  if (exact || bits == 0 || getTypeExactness(type))
-    return getLossless(value);
+  if (exact || bits == 0 || getTypeExactness(type, copies))
+    return getLossless(value, copies);
   return getGroupQuant(type, bits, getGroupTarget(value, bits));
 }
 
-EncodingAttrInterface EncodingPolicy::getLossless(Value value) const {
+EncodingAttrInterface EncodingPolicy::getLossless(Value value,
+                                                  int64_t copies) const {
   auto type = cast<RankedTensorType>(value.getType());
   MLIRContext *context = type.getContext();
   auto raw = RawAttr::get(context);
   auto element = dyn_cast<IntegerType>(type.getElementType());
   if (!element || !type.hasStaticShape() ||
-      type.getNumElements() < kMinEncodedElements)
+      !isWorthEncoding(type.getNumElements(), copies))
     return raw;
   // Take as many trailing axes together as fill a few bytes.
   int64_t merge = 0, extent = 1;

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BackwardRewriter.h"
+#include "JointLoop.h"
 #include "act/Analysis/OpModel/OpModel.h"
 #include "act/Dialect/Act/IR/ActOps.h"
 #include "act/Dialect/Act/Transforms/Passes.h"
@@ -24,12 +25,244 @@ namespace mlir::act {
 using namespace mlir;
 using namespace mlir::act;
 
+StringRef mlir::act::stringifyRecompute(RecomputedContractions value) {
+  switch (value) {
+  case RecomputedContractions::None:
+    return "none";
+  case RecomputedContractions::Batch:
+    return "batch";
+  case RecomputedContractions::Growing:
+    return "growing";
+  case RecomputedContractions::All:
+    return "all";
+  case RecomputedContractions::Auto:
+    return "auto";
+  }
+  llvm_unreachable("unknown choice");
+}
+
 /// True if some value that crosses is large enough to be worth a save.
 static bool hasLargeCrossing(const AutodiffGraph &graph) {
   return llvm::any_of(graph.getCrossing(), [&](Value value) {
-    return !graph.isConstantLike(value) &&
+    return !graph.isConstantLike(value) && !graph.isKept(value) &&
            getNumElements(value.getType()).value_or(0) >= kMinEncodedElements;
   });
+}
+
+/// True if a loop of forward saves in stacks.
+static bool hasSavingLoop(const AutodiffGraph &graph) {
+  return llvm::any_of(graph.getForward(), [](Operation *op) {
+    return llvm::any_of(op->getResultTypes(), llvm::IsaPred<StackType>);
+  });
+}
+
+namespace {
+/// Partitions a step, from the innermost loops outwards.
+class Partitioner {
+public:
+  Partitioner(FunctionOpInterface function, const PartitionOptions &options)
+      : function(function), policy(EncodingPolicy::get(function)),
+        options(options) {}
+
+  LogicalResult run(unsigned numPrimalResults);
+
+private:
+  using GraphBuilder = function_ref<FailureOr<AutodiffGraph>()>;
+
+  /// Partitions the steps inside loops of `block`; true if there is one. Then
+  /// what such a loop returns are gradients, and the block is no step.
+  FailureOr<bool> partitionLoopsIn(Block &block);
+  /// Partitions the block that `build` analyses: pairs of loops first, then
+  /// what is around them.
+  LogicalResult partitionBlock(GraphBuilder build);
+  LogicalResult partitionPair(const AutodiffGraph &graph, LoopPair pair,
+                              llvm::DenseSet<Operation *> &done);
+  /// Makes a step that was rematerialised like one that was not.
+  LogicalResult undoRemat(GraphBuilder build);
+  /// The options with a choice for `recompute=auto`.
+  PartitionOptions chooseRecompute(const AutodiffGraph &graph) const;
+  /// Partitions the step without looking into loops.
+  LogicalResult partitionLine(GraphBuilder build);
+
+  remark::RemarkOpts getRemark() const {
+    return remark::RemarkOpts::name("Partition").category("act");
+  }
+
+  FunctionOpInterface function;
+  EncodingPolicy policy;
+  const PartitionOptions &options;
+  unsigned nextId = 0;
+};
+} // namespace
+
+FailureOr<bool> Partitioner::partitionLoopsIn(Block &block) {
+  bool found = false;
+  SmallVector<LoopModelInterface> loops(block.getOps<LoopModelInterface>());
+  for (LoopModelInterface loop : loops) {
+    FailureOr<bool> inner = partitionLoopsIn(*loop.getLoopBody());
+    if (failed(inner))
+      return failure();
+    if (!*inner && AutodiffGraph::hoistAndBuild(loop)) {
+      bool isStep = true;
+      auto build = [&]() -> FailureOr<AutodiffGraph> {
+        if (std::optional<AutodiffGraph> graph = AutodiffGraph::build(loop))
+          return std::move(*graph);
+        // Equal values were all that backward seemed to read of forward.
+        isStep = false;
+        return failure();
+      };
+      if (failed(partitionBlock(build)) && isStep)
+        return failure();
+      inner = true;
+    }
+    found |= *inner;
+  }
+  return found;
+}
+
+LogicalResult Partitioner::partitionPair(const AutodiffGraph &graph,
+                                         LoopPair pair,
+                                         llvm::DenseSet<Operation *> &done) {
+  Location loc = pair.backward.getLoop().getLoc();
+  int64_t tripCount = pair.forward.getTripCount();
+  SurvivorSelection selection(graph, policy, options);
+  JointLoop joint(std::move(pair), [&](Value value) {
+    return selection.isArgument(value) || graph.isReturned(value);
+  });
+  auto build = [&]() -> FailureOr<AutodiffGraph> {
+    return AutodiffGraph::build(joint.getOp(), joint.getKept());
+  };
+  if (failed(partitionBlock(build)))
+    return failure();
+  if (failed(joint.split()))
+    return failure();
+  BackwardRewriter::delaySplats(joint.getNewForward());
+  done.insert(joint.getNewBackward());
+  remark::passed(loc, getRemark())
+      << "paired two loops of " << std::to_string(tripCount) << " iterations";
+  return success();
+}
+
+LogicalResult Partitioner::partitionBlock(GraphBuilder build) {
+  if (options.unremat && failed(undoRemat(build)))
+    return failure();
+  llvm::DenseSet<Operation *> done;
+  while (true) {
+    FailureOr<AutodiffGraph> graph = build();
+    if (failed(graph))
+      return failure();
+    SmallVector<std::string> reasons;
+    std::optional<LoopPair> pair = findLoopPair(*graph, done, reasons);
+    if (!pair) {
+      for (const std::string &reason : reasons)
+        remark::missed(graph->getBlock().getParentOp()->getLoc(), getRemark())
+            << reason;
+      return partitionLine(build);
+    }
+    if (failed(partitionPair(*graph, std::move(*pair), done)))
+      return failure();
+  }
+}
+
+PartitionOptions
+Partitioner::chooseRecompute(const AutodiffGraph &graph) const {
+  PartitionOptions best = options;
+  if (options.recompute != RecomputedContractions::Auto)
+    return best;
+  best.recompute = RecomputedContractions::None;
+  double bestFlops = 0, bestBytes = 0;
+  for (auto recompute :
+       {RecomputedContractions::None, RecomputedContractions::Batch,
+        RecomputedContractions::Growing, RecomputedContractions::All}) {
+    PartitionOptions next = options;
+    next.recompute = recompute;
+    SurvivorSelection selection(graph, policy, next);
+    SmallVector<Value> survivors = selection.select();
+    double flops = selection.getRecomputedFlops(survivors);
+    double bytes = selection.getStorage(survivors);
+    bool isFirst = recompute == RecomputedContractions::None;
+    if (!isFirst && (bytes >= bestBytes ||
+                     flops - bestFlops > kFlopsPerByte * (bestBytes - bytes)))
+      continue;
+    best = next;
+    bestFlops = flops;
+    bestBytes = bytes;
+  }
+  return best;
+}
+
+/// Erases the barriers of backward that keep what it computes again apart from
+/// forward.
+static bool eraseBarriers(const AutodiffGraph &graph) {
+  bool erased = false;
+  for (Operation *op : graph.getBackward()) {
+    if (getOpKind(op) != OpKind::Barrier || isa<BarrierOp>(op) ||
+        op->getOperandTypes() != op->getResultTypes())
+      continue;
+    op->replaceAllUsesWith(op->getOperands());
+    op->erase();
+    erased = true;
+  }
+  return erased;
+}
+
+LogicalResult Partitioner::undoRemat(GraphBuilder build) {
+  FailureOr<AutodiffGraph> graph = build();
+  if (failed(graph) || !eraseBarriers(*graph))
+    return graph;
+  graph = build();
+  if (failed(graph))
+    return failure();
+  graph->mergeEqualValues();
+  graph = build();
+  if (failed(graph))
+    return failure();
+  graph->moveToForward();
+  return success();
+}
+
+LogicalResult Partitioner::partitionLine(GraphBuilder build) {
+  FailureOr<AutodiffGraph> graph = build();
+  if (failed(graph))
+    return failure();
+  graph->mergeEqualValues();
+  graph = build();
+  if (failed(graph))
+    return failure();
+  Location loc = graph->getBlock().getParentOp()->getLoc();
+  if (graph->getKind() == BoundaryKind::StraightLine &&
+      !hasLargeCrossing(*graph) && !hasSavingLoop(*graph)) {
+    remark::missed(loc, getRemark())
+        << "left alone: no value of " << std::to_string(kMinEncodedElements)
+        << " elements or more crosses into backward";
+    return success();
+  }
+  PartitionOptions chosen = chooseRecompute(*graph);
+  SurvivorSelection selection(*graph, policy, chosen);
+  SmallVector<Value> survivors = selection.select();
+  BackwardRewriter rewriter(*graph, selection, chosen);
+  rewriter.rewrite(survivors, nextId);
+  LDBG() << survivors.size() << " survivors, " << rewriter.getNumClones()
+         << " clones";
+  remark::passed(loc, getRemark())
+      << "saved " << std::to_string(survivors.size()) << " values, cloned "
+      << std::to_string(rewriter.getNumClones())
+      << " operations into backward; contractions computed again: "
+      << stringifyRecompute(chosen.recompute);
+  return success();
+}
+
+LogicalResult Partitioner::run(unsigned numPrimalResults) {
+  FailureOr<bool> inLoops = failure();
+  if (function.getFunctionBody().hasOneBlock())
+    inLoops = partitionLoopsIn(function.getFunctionBody().front());
+  else
+    inLoops = false;
+  if (failed(inLoops) || *inLoops)
+    return failure(failed(inLoops));
+  AutodiffGraph::hoistForward(function, numPrimalResults);
+  return partitionBlock(
+      [&] { return AutodiffGraph::build(function, numPrimalResults); });
 }
 
 namespace {
@@ -52,34 +285,10 @@ struct ActPartitionPass
           "act-partition expects window to be at least 1, got 0");
       return signalPassFailure();
     }
-    unsigned numPrimal = getNumPrimalResults(function, primalResults);
-    AutodiffGraph::hoistForward(function, numPrimal);
-    FailureOr<AutodiffGraph> graph = AutodiffGraph::build(function, numPrimal);
-    if (failed(graph))
-      return signalPassFailure();
-    graph->mergeEqualValues();
-    graph = AutodiffGraph::build(function, numPrimal);
-    if (failed(graph))
-      return signalPassFailure();
-    auto remarkOptions = remark::RemarkOpts::name("Partition").category("act");
-    if (!hasLargeCrossing(*graph)) {
-      remark::missed(function.getLoc(), remarkOptions)
-          << "left alone: no value of " << std::to_string(kMinEncodedElements)
-          << " elements or more crosses into backward";
-      return;
-    }
-    EncodingPolicy policy = EncodingPolicy::get(function);
-    PartitionOptions options{bits, window, cut, recompute};
-    SurvivorSelection selection(*graph, policy, options);
-    SmallVector<Value> survivors = selection.select();
-    BackwardRewriter rewriter(*graph, selection, options);
-    rewriter.rewrite(survivors);
-    LDBG() << survivors.size() << " survivors, " << rewriter.getNumClones()
-           << " clones";
-    remark::passed(function.getLoc(), remarkOptions)
-        << "saved " << std::to_string(survivors.size()) << " values, cloned "
-        << std::to_string(rewriter.getNumClones())
-        << " operations into backward";
+    PartitionOptions options{bits, window, cut, recompute, unremat, rederive};
+    if (failed(Partitioner(function, options)
+                   .run(getNumPrimalResults(function, primalResults))))
+      signalPassFailure();
   }
 };
 } // namespace

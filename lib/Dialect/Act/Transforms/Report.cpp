@@ -7,8 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Boundaries.h"
 #include "act/Analysis/AutodiffGraph.h"
 #include "act/Analysis/OpModel/OpModel.h"
+#include "act/Analysis/SavedValues.h"
 #include "act/Dialect/Act/IR/ActOps.h"
 #include "act/Dialect/Act/Transforms/EncodingPolicy.h"
 #include "act/Dialect/Act/Transforms/Passes.h"
@@ -51,31 +53,115 @@ static StringRef explain(Exactness reason) {
 }
 
 namespace {
+/// A large value that backward reads in full.
+struct FullValue {
+  std::string operation;
+  std::string location;
+  RankedTensorType type;
+  int64_t copies;
+  StringRef reason;
+};
+
+/// Collects what is known boundary by boundary, some of which exist only while
+/// they are visited.
+class BoundarySummary {
+public:
+  void add(const AutodiffGraph &graph);
+  /// Adds saves that are stored in full.
+  void addRawSaves(FunctionOpInterface function);
+
+  int64_t numForward = 0, numBackward = 0, numBoundaries = 0, numPairs = 0;
+  int64_t numClones = 0, numContractions = 0;
+  double flops = 0;
+  SmallVector<FullValue> fullValues;
+  SmallVector<std::string> reasons; ///< why loops make no pair
+
+private:
+  void addFull(Value value, int64_t copies, StringRef reason);
+
+  llvm::DenseSet<Value> seen;
+};
+
 /// Writes the report of one function.
 class ReportWriter {
 public:
   ReportWriter(llvm::json::OStream &json, FunctionOpInterface function,
-               const AutodiffGraph &graph)
-      : json(json), function(function), graph(graph) {}
+               const BoundarySummary &summary)
+      : json(json), function(function), summary(summary) {}
 
   void write(unsigned numPrimal);
 
 private:
-  void writeValue(Value value, RankedTensorType type);
+  void writeValue(StringRef operation, StringRef location,
+                  RankedTensorType type);
   void writeSurvivor(CompressedSaveOp save);
-  void writeNotCompressed(Value value, StringRef reason);
-  void writeNotCompressed();
+  void writeFullValue(const FullValue &value);
 
   llvm::json::OStream &json;
   FunctionOpInterface function;
-  const AutodiffGraph &graph;
+  const BoundarySummary &summary;
 };
 } // namespace
 
-void ReportWriter::writeValue(Value value, RankedTensorType type) {
+static StringRef getDefName(Value value) {
   Operation *def = value.getDefiningOp();
-  json.attribute("operation", def ? def->getName().getStringRef() : "");
-  json.attribute("location", getLocationName(value.getLoc()));
+  return def ? def->getName().getStringRef() : "";
+}
+
+void BoundarySummary::addFull(Value value, int64_t copies, StringRef reason) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (type && isWorthEncoding(getNumElements(type).value_or(0), copies) &&
+      seen.insert(value).second)
+    fullValues.push_back({getDefName(value).str(),
+                          getLocationName(value.getLoc()).str(), type, copies,
+                          reason});
+}
+
+void BoundarySummary::addRawSaves(FunctionOpInterface function) {
+  function.walk([&](CompressedSaveOp save) {
+    if (isa<RawAttr>(save.getResult().getType().getEncoding()))
+      addFull(save.getInput(), getNumCopies(save),
+              save.getExact() ? explain(*save.getExact())
+                              : "recomputation only");
+  });
+}
+
+void BoundarySummary::add(const AutodiffGraph &graph) {
+  numForward += graph.getForward().size();
+  numBackward += graph.getBackward().size();
+  ++numBoundaries;
+  numPairs += graph.getKind() == BoundaryKind::Loop;
+  for (Operation *op : graph.getBackward()) {
+    for (Value operand : getAllOperands(op)) {
+      Operation *def = graph.getForwardDef(operand);
+      if (!def || getAllOperands(def).empty())
+        continue;
+      if (graph.isHead(def))
+        addFull(operand, 1,
+                "read at the turning point, where everything is alive");
+      else if (graph.isReturned(operand))
+        addFull(operand, 1, "a result of the step, alive to the end");
+      else if (graph.isKept(operand))
+        addFull(operand, graph.getNumCopies(),
+                "needed in full by a loop of backward, or behind the loop");
+      else
+        addFull(operand, graph.getNumCopies(),
+                "the step was left alone: nothing large enough crosses");
+    }
+    if (!isRecomputeLocation(op->getLoc()))
+      continue;
+    ++numClones;
+    if (getOpKind(op) == OpKind::Contraction) {
+      ++numContractions;
+      flops += getFlops(op) * graph.getNumCopies();
+    }
+  }
+}
+
+void ReportWriter::writeValue(StringRef operation, StringRef location,
+                              RankedTensorType type) {
+  json.attribute("operation", operation);
+  json.attribute("location", location);
   json.attributeArray("shape", [&] {
     for (int64_t size : type.getShape())
       json.value(size);
@@ -87,11 +173,14 @@ void ReportWriter::writeSurvivor(CompressedSaveOp save) {
   CompressedType stored = save.getResult().getType();
   RankedTensorType type = stored.getTensorType();
   EncodingAttrInterface encoding = stored.getEncoding();
-  int64_t before = getTensorBytes(type).value_or(0);
-  int64_t after = getStorageBytes(encoding, type);
-  int64_t elements = getNumElements(type).value_or(0);
+  int64_t copies = getNumCopies(save);
+  int64_t before = copies * getTensorBytes(type).value_or(0);
+  int64_t after = copies * getStorageBytes(encoding, type);
+  int64_t elements = copies * getNumElements(type).value_or(0);
   json.object([&] {
-    writeValue(save.getInput(), type);
+    Value value = save.getInput();
+    writeValue(getDefName(value), getLocationName(value.getLoc()), type);
+    json.attribute("copies", copies);
     json.attribute("encoding", debugString(encoding));
     json.attribute("bits_per_element",
                    elements == 0 ? 0.0 : 8.0 * after / elements);
@@ -106,72 +195,50 @@ void ReportWriter::writeSurvivor(CompressedSaveOp save) {
   });
 }
 
-void ReportWriter::writeNotCompressed(Value value, StringRef reason) {
+void ReportWriter::writeFullValue(const FullValue &value) {
   json.object([&] {
-    auto type = cast<RankedTensorType>(value.getType());
-    writeValue(value, type);
-    json.attribute("bytes", getTensorBytes(type).value_or(0));
-    json.attribute("reason", reason);
+    writeValue(value.operation, value.location, value.type);
+    json.attribute("bytes",
+                   value.copies * getTensorBytes(value.type).value_or(0));
+    json.attribute("reason", value.reason);
   });
-}
-
-/// Large values that backward reads in full.
-void ReportWriter::writeNotCompressed() {
-  llvm::SetVector<Value> reported;
-  auto report = [&](Value value, StringRef reason) {
-    if (isa<RankedTensorType>(value.getType()) &&
-        getNumElements(value.getType()).value_or(0) >= kMinEncodedElements &&
-        reported.insert(value))
-      writeNotCompressed(value, reason);
-  };
-  function.walk([&](CompressedSaveOp save) {
-    if (!isa<RawAttr>(save.getResult().getType().getEncoding()))
-      return;
-    report(save.getInput(),
-           save.getExact() ? explain(*save.getExact()) : "recomputation only");
-  });
-  for (Operation *op : graph.getBackward())
-    for (Value operand : getAllOperands(op)) {
-      Operation *def = graph.getForwardDef(operand);
-      if (!def || getAllOperands(def).empty() ||
-          isa<CompressedType>(operand.getType()))
-        continue;
-      if (graph.isHead(def))
-        report(operand, "read at the turning point, where everything is alive");
-      else if (graph.isReturned(operand))
-        report(operand, "a result of the step, alive to the end");
-      else
-        report(operand,
-               "the step was left alone: nothing large enough crosses");
-    }
 }
 
 void ReportWriter::write(unsigned numPrimal) {
-  int64_t rawBytes = 0, stashBytes = 0, clones = 0;
+  int64_t rawBytes = 0, stashBytes = 0;
   SmallVector<CompressedSaveOp> saves;
   function.walk([&](CompressedSaveOp save) {
     saves.push_back(save);
     CompressedType stored = save.getResult().getType();
-    rawBytes += getTensorBytes(stored.getTensorType()).value_or(0);
-    stashBytes += getStorageBytes(stored.getEncoding(), stored.getTensorType());
+    int64_t copies = getNumCopies(save);
+    rawBytes += copies * getTensorBytes(stored.getTensorType()).value_or(0);
+    stashBytes +=
+        copies * getStorageBytes(stored.getEncoding(), stored.getTensorType());
   });
-  for (Operation *op : graph.getBackward())
-    clones += isRecomputeLocation(op->getLoc());
   json.object([&] {
     json.attribute("function", function.getName());
     json.attribute("primal_results", numPrimal);
-    json.attribute("forward_operations",
-                   static_cast<int64_t>(graph.getForward().size()));
-    json.attribute("backward_operations",
-                   static_cast<int64_t>(graph.getBackward().size()));
-    json.attribute("cloned_operations", clones);
+    json.attribute("boundaries", summary.numBoundaries);
+    json.attribute("loop_pairs", summary.numPairs);
+    json.attribute("forward_operations", summary.numForward);
+    json.attribute("backward_operations", summary.numBackward);
+    json.attribute("cloned_operations", summary.numClones);
+    json.attribute("recomputed_contractions", summary.numContractions);
+    json.attribute("recomputed_flops", summary.flops);
     json.attribute("raw_bytes", rawBytes);
     json.attribute("stash_bytes", stashBytes);
     json.attributeArray("survivors", [&] {
       for (CompressedSaveOp save : saves)
         writeSurvivor(save);
     });
-    json.attributeArray("not_compressed", [&] { writeNotCompressed(); });
+    json.attributeArray("not_compressed", [&] {
+      for (const FullValue &value : summary.fullValues)
+        writeFullValue(value);
+    });
+    json.attributeArray("unpaired_loops", [&] {
+      for (const std::string &reason : summary.reasons)
+        json.value(reason);
+    });
   });
 }
 
@@ -191,8 +258,13 @@ struct ActReportPass : mlir::act::impl::ActReportPassBase<ActReportPass> {
       return signalPassFailure();
     }
     unsigned numPrimal = getNumPrimalResults(step, primalResults);
-    FailureOr<AutodiffGraph> graph = AutodiffGraph::build(step, numPrimal);
-    if (failed(graph))
+    BoundarySummary summary;
+    summary.addRawSaves(step);
+    auto visit = [&](const AutodiffGraph &graph) {
+      summary.add(graph);
+      return success();
+    };
+    if (failed(forEachBoundary(step, numPrimal, visit, summary.reasons)))
       return signalPassFailure();
     std::string message;
     std::unique_ptr<llvm::ToolOutputFile> file =
@@ -203,7 +275,7 @@ struct ActReportPass : mlir::act::impl::ActReportPassBase<ActReportPass> {
       return signalPassFailure();
     }
     llvm::json::OStream json(file->os(), /*IndentSize=*/2);
-    ReportWriter(json, step, *graph).write(numPrimal);
+    ReportWriter(json, step, summary).write(numPrimal);
     file->os() << '\n';
     file->keep();
   }

@@ -10,6 +10,7 @@
 #include "act/Dialect/Act/Transforms/SurvivorSelection.h"
 #include "act/Analysis/MinCut.h"
 #include "act/Analysis/OpModel/OpModel.h"
+#include "act/Dialect/Act/IR/ActOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include <cmath>
 
@@ -25,6 +26,7 @@ SurvivorSelection::SurvivorSelection(const AutodiffGraph &graph,
   findFree();
   findOrdered();
   findDivisors();
+  findRederived();
   findProductSizes();
   findGrown();
 }
@@ -156,6 +158,44 @@ void SurvivorSelection::findDivisors() {
     else
       llvm::for_each(act::getSelectedValues(def), push);
   }
+  findCarriedDivisors();
+}
+
+void SurvivorSelection::findCarriedDivisors() {
+  // A divisor that iterations add to, as in normalised recurrences, is computed
+  // again from what it was before: with that rounded, it would be off by a
+  // multiple of itself where it is small.
+  SmallVector<Value> stack(divisors.begin(), divisors.end());
+  llvm::DenseSet<Value> seen;
+  while (!stack.empty()) {
+    Value value = graph.getLeader(stack.pop_back_val());
+    Operation *def = graph.getForwardDef(value);
+    if (!def || !seen.insert(value).second)
+      continue;
+    if (isa<LoopStateOp>(def))
+      divisors.insert(value);
+    else if (isCheapToRecompute(def))
+      llvm::append_range(stack, getAllOperands(def));
+  }
+}
+
+void SurvivorSelection::findRederived() {
+  if (!options.rederive)
+    return;
+  for (Operation *op : graph.getForward()) {
+    bool isRandom = op->hasAttr(kTiledRandomAttr);
+    bool hasRandom = false;
+    if (!isRandom && isCheapToRecompute(op))
+      isRandom = llvm::all_of(getAllOperands(op),
+                              [&](Value operand) {
+                                hasRandom |= rederived.contains(operand);
+                                return rederived.contains(operand) ||
+                                       isArgument(operand);
+                              }) &&
+                 hasRandom;
+    if (isRandom)
+      rederived.insert_range(op->getResults());
+  }
 }
 
 std::optional<Exactness> SurvivorSelection::getExactness(Value value) const {
@@ -163,16 +203,21 @@ std::optional<Exactness> SurvivorSelection::getExactness(Value value) const {
   if (!type)
     return Exactness::Unsupported;
   Operation *def = graph.getForwardDef(value);
-  if (isFloat(value) && def && getOpKind(def) == OpKind::Control)
+  // What a loop that saves in stacks returns are activations; of others one
+  // cannot know.
+  if (isFloat(value) && def && getOpKind(def) == OpKind::Control &&
+      llvm::none_of(def->getResultTypes(), llvm::IsaPred<StackType>))
     return Exactness::LoopCarried;
-  std::optional<Exactness> byType = EncodingPolicy::getTypeExactness(type);
+  std::optional<Exactness> byType =
+      EncodingPolicy::getTypeExactness(type, graph.getNumCopies());
   if (byType && *byType != Exactness::Small)
     return byType;
   if (statistics.contains(value))
     return Exactness::Statistic;
   if (maskFills.contains(value))
     return Exactness::MaskFill;
-  if (ordered.contains(value))
+  // What a mask is compared from must not be rounded.
+  if (ordered.contains(value) || rederived.contains(value))
     return Exactness::Ordered;
   if (divisors.contains(value))
     return Exactness::Divisor;
@@ -204,6 +249,8 @@ bool SurvivorSelection::isRecomputableContraction(Operation *op) const {
   if (options.recompute == RecomputedContractions::None ||
       op->getNumResults() != 1)
     return false;
+  if (options.recompute == RecomputedContractions::All)
+    return true;
   bool hasArgument = false;
   int64_t largest = 0;
   int64_t size = countElements(op->getResult(0));
@@ -241,6 +288,8 @@ void SurvivorSelection::findGrown() {
 bool SurvivorSelection::isRecomputable(Operation *op) const {
   if (getOpKind(op) == OpKind::Contraction)
     return isRecomputableContraction(op);
+  if (op->hasAttr(kTiledRandomAttr))
+    return options.rederive;
   // Softmax over scores that are computed again is normalised again: with
   // rounded scores and exact sums its rows no longer add up to one.
   if (reducesAxes(op))
@@ -251,8 +300,14 @@ bool SurvivorSelection::isRecomputable(Operation *op) const {
   // On a rounded value a comparison may come out differently.
   return options.bits == 0 || !isDiscontinuous(op) ||
          llvm::all_of(op->getOperands(), [&](Value operand) {
-           return !isFloat(operand) || isArgument(operand);
+           return !isFloat(operand) || isArgument(operand) ||
+                  rederived.contains(operand);
          });
+}
+
+EncodingAttrInterface SurvivorSelection::getEncoding(Value value) const {
+  return policy.getEncoding(value, getExactness(value), options.bits,
+                            graph.getNumCopies());
 }
 
 int64_t SurvivorSelection::getCapacity(Value value) const {
@@ -261,11 +316,16 @@ int64_t SurvivorSelection::getCapacity(Value value) const {
   std::optional<int64_t> bytes = getTensorBytes(value.getType());
   if (!type || !bytes)
     return FlowNetwork::kUnlimited / (int64_t{1} << 20);
-  if (graph.isReturned(value))
+  if (graph.isReturned(value) || graph.isKept(value))
     return 0; // alive to the end anyway
-  EncodingAttrInterface encoding =
-      policy.getEncoding(value, getExactness(value), options.bits);
+  EncodingAttrInterface encoding = getEncoding(value);
   int64_t stored = getStorageBytes(encoding, type);
+  // Codes of equal distance lose the small ones of numbers that span orders of
+  // magnitude, so rather save what an exponential is of, or what is made of it.
+  Operation *def = value.getDefiningOp();
+  if (def && isExponential(def) && !hasBoundedRange(def) &&
+      !encoding.isLossless())
+    stored *= 2;
   // R5: of two cuts with equally large codes take the one on the side of the
   // narrower element type, which costs less before it is encoded.
   int64_t width = *bytes / std::max<int64_t>(type.getNumElements(), 1);
@@ -308,7 +368,34 @@ SmallVector<Value> SurvivorSelection::select() const {
                                    : network.getSmallestSourceSide(source);
   SmallVector<Value> survivors;
   for (auto [i, value] : llvm::enumerate(values))
-    if (sourceSide.test(2 * i) && !sourceSide.test(2 * i + 1))
+    if (sourceSide.test(2 * i) && !sourceSide.test(2 * i + 1) &&
+        !graph.isKept(value))
       survivors.push_back(value);
   return survivors;
+}
+
+int64_t SurvivorSelection::getStorage(ArrayRef<Value> survivors) const {
+  int64_t bytes = 0;
+  for (Value value : survivors)
+    if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+      bytes += getStorageBytes(getEncoding(value), type);
+  return bytes * graph.getNumCopies();
+}
+
+double SurvivorSelection::getRecomputedFlops(ArrayRef<Value> survivors) const {
+  llvm::DenseSet<Value> known(survivors.begin(), survivors.end());
+  llvm::DenseSet<Operation *> seen;
+  SmallVector<Value> stack(graph.getCrossing());
+  double flops = 0;
+  while (!stack.empty()) {
+    Value value = graph.getLeader(stack.pop_back_val());
+    Operation *def = graph.getForwardDef(value);
+    if (!def || known.contains(value) || graph.isHead(def) ||
+        graph.isKept(value) || !seen.insert(def).second)
+      continue;
+    if (getOpKind(def) == OpKind::Contraction)
+      flops += getFlops(def);
+    llvm::append_range(stack, getAllOperands(def));
+  }
+  return flops * graph.getNumCopies();
 }

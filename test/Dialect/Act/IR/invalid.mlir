@@ -87,7 +87,7 @@ func.func @f(%x: tensor<8xf32>) {
 
 // barrier: operands are tensors, stored or not
 func.func @f(%x: f32) {
-  // expected-error @+1 {{'act.barrier' op operand #0 must be variadic of ranked tensor or compressed tensor, but got 'f32'}}
+  // expected-error @+1 {{'act.barrier' op operand #0 must be variadic of ranked tensor, compressed tensor or stack, but got 'f32'}}
   %0 = act.barrier %x : f32
   return
 }

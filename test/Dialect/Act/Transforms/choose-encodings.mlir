@@ -31,15 +31,28 @@ func.func @activation(%x: !t, %g: !t) -> (!t, !t, !t) {
   return %l, %m, %g1 : !t, !t, !t
 }
 
-// Results of exp share a range: groups of 256 lose little.
+// Exponentials less a maximum share a range: groups of 256 lose little. Those of
+// anything else do not.
 
 // CHECK-LABEL: func.func @exponential(
 // BITS4:         act.compressed_save %{{.*}} to <tensor<128x128xf32>, #act.group_quant<bits = 4, group = 256, merge = 2>>
-func.func @exponential(%x: !t) -> !t {
-  %e = "stablehlo.exponential"(%x) : (!t) -> !t
+// BITS4:         act.compressed_save %{{.*}} to <tensor<128x128xf32>, #act.group_quant<bits = 4, group = 64>>
+func.func @exponential(%x: !t) -> (!t, !t) {
+  %low = "stablehlo.constant"() <{value = dense<0xFF800000> : tensor<f32>}> : () -> tensor<f32>
+  %max = "stablehlo.reduce"(%x, %low) <{dimensions = array<i64: 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = "stablehlo.maximum"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    "stablehlo.return"(%m) : (tensor<f32>) -> ()
+  }) : (!t, tensor<f32>) -> tensor<128xf32>
+  %rows = "stablehlo.broadcast_in_dim"(%max) <{broadcast_dimensions = array<i64: 0>}> : (tensor<128xf32>) -> !t
+  %less = "stablehlo.subtract"(%x, %rows) : (!t, !t) -> !t
+  %e = "stablehlo.exponential"(%less) : (!t) -> !t
   %c = act.compressed_save %e : !t to !c
   %l = act.dequantize_load %c : !c to !t
-  return %l : !t
+  %e1 = "stablehlo.exponential"(%x) : (!t) -> !t
+  %c1 = act.compressed_save %e1 : !t to !c
+  %l1 = act.dequantize_load %c1 : !c to !t
+  return %l, %l1 : !t, !t
 }
 
 // Groups divide the axis if they can; short axes are merged.

@@ -8,8 +8,8 @@
 // WINDOW: error: act-partition expects window to be at least 1, got 0
 // RUN: not act-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(act-partition{cut=middle}))' 2>&1 | FileCheck %s --check-prefix=CUT
 // CUT: Cannot find option named 'middle'
-// RUN: not act-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(act-partition{recompute=all}))' 2>&1 | FileCheck %s --check-prefix=RECOMPUTE
-// RECOMPUTE: Cannot find option named 'all'
+// RUN: not act-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(act-partition{recompute=most}))' 2>&1 | FileCheck %s --check-prefix=RECOMPUTE
+// RECOMPUTE: Cannot find option named 'most'
 // RUN: not act-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(act-partition{primal-results=9}))' 2>&1 | FileCheck %s --check-prefix=PRIMAL
 // PRIMAL: error: 'func.func' op expects at most 2 primal results, as many as it has results, got 9
 

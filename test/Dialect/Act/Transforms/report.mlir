@@ -13,9 +13,13 @@
 // CHECK:      {
 // CHECK-NEXT:   "function": "step",
 // CHECK-NEXT:   "primal_results": 1,
+// CHECK-NEXT:   "boundaries": 1,
+// CHECK-NEXT:   "loop_pairs": 0,
 // CHECK-NEXT:   "forward_operations": [[#]],
 // CHECK-NEXT:   "backward_operations": [[#]],
 // CHECK-NEXT:   "cloned_operations": 1,
+// CHECK-NEXT:   "recomputed_contractions": 0,
+// CHECK-NEXT:   "recomputed_flops": 0,
 // CHECK-NEXT:   "raw_bytes": 147456,
 // CHECK-NEXT:   "stash_bytes": 76800,
 // CHECK-NEXT:   "survivors": [
@@ -27,6 +31,7 @@
 // CHECK-NEXT:         128
 // CHECK-NEXT:       ],
 // CHECK-NEXT:       "element_type": "f32",
+// CHECK-NEXT:       "copies": 1,
 // CHECK-NEXT:       "encoding": "#act.group_quant<bits = 4, group = 64>",
 // CHECK-NEXT:       "bits_per_element": 4.5,
 // CHECK-NEXT:       "bytes_before": 65536,
@@ -37,6 +42,7 @@
 // CHECK:          "operation": "stablehlo.compare",
 // CHECK-NEXT:       "location": "",
 // CHECK:            "element_type": "i1",
+// CHECK-NEXT:       "copies": 1,
 // CHECK-NEXT:       "encoding": "#act.mask",
 // CHECK-NEXT:       "bits_per_element": 1,
 // CHECK-NEXT:       "bytes_before": 16384,
@@ -57,7 +63,8 @@
 // CHECK:            "bytes": 65536,
 // CHECK-NEXT:       "reason": "read at the turning point, where everything is alive"
 // CHECK-NEXT:     }
-// CHECK-NEXT:   ]
+// CHECK-NEXT:   ],
+// CHECK-NEXT:   "unpaired_loops": []
 // CHECK-NEXT: }
 
 !t = tensor<128x128xf32>

@@ -32,4 +32,31 @@ def Act_CompressedType : TypeDef<Act_Dialect, "Compressed"> {
   let genVerifyDecl = 1;
 }
 
+def Act_StackType : TypeDef<Act_Dialect, "Stack"> {
+  let mnemonic = "stack";
+  let summary = "Saved tensors of all iterations of a loop";
+  let description = [{
+    One element for each iteration: a saved tensor or, where loops are nested, a
+    stack. The forward loop of a `scan` fills it and the backward loop reads it.
+
+    Example: `!act.stack<24 x !act.compressed<tensor<8x64xi1>, #act.mask>>`
+
+    Constraints:
+
+    * C1: the size is positive.
+    * C2: elements are `!act.compressed` or `!act.stack`.
+  }];
+  let parameters = (ins "int64_t":$size, "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` $size `x` $elementType `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The saved tensor in stacks of stacks.
+    ::mlir::act::CompressedType getCompressedType() const;
+    /// The same stack of saved tensors of another type.
+    StackType withCompressedType(::mlir::act::CompressedType type) const;
+    /// Sizes of this stack and those in it, outermost first.
+    ::llvm::SmallVector<int64_t> getSizes() const;
+  }];
+}
+
 #endif // ACT_DIALECT_ACT_IR_ACTTYPES_TD

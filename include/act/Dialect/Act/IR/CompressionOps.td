@@ -12,15 +12,16 @@
 include "act/Dialect/Act/IR/ActTypes.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def Act_Storable : AnyTypeOf<[AnyRankedTensor, Act_CompressedType],
-                             "ranked tensor or compressed tensor">;
+def Act_Storable : AnyTypeOf<[AnyRankedTensor, Act_CompressedType, Act_StackType],
+                             "ranked tensor, compressed tensor or stack">;
 
 def Act_CompressedSaveOp : Op<Act_Dialect, "compressed_save", [Pure]> {
   let summary = "Encode a forward value that backward will read.";
   let description = [{
     Encodes `input` as its result type says. `id` tells saves apart: it enters the
     noise of stochastic rounding, so that two saves of equal values round
-    independently. `exact` states why the value must be restored bit for bit.
+    independently. Inside loops the counts of iterations enter too. `exact` states
+    why the value must be restored bit for bit.
 
     Constraints:
 

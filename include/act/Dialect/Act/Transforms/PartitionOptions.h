@@ -20,10 +20,20 @@ enum class CutSide {
 /// Which contractions of forward may be run again in backward.
 enum class RecomputedContractions {
   None,
-  Batch,  ///< batched products larger than both operands: attention scores
-  Growing ///< also products with arguments that are larger, together, than the
-          ///< activation: query, key and value, the first layer of an MLP block
+  Batch,   ///< batched products larger than both operands: attention scores
+  Growing, ///< also products with arguments that are larger, together, than the
+           ///< activation: query, key and value, the first layer of an MLP
+           ///< block
+  All,
+  Auto ///< the last of these that is worth its floating-point operations
 };
+
+/// Name of `value` as in options and reports.
+llvm::StringRef stringifyRecompute(RecomputedContractions value);
+
+/// With `Auto` a byte less to save is worth this many floating-point
+/// operations.
+constexpr double kFlopsPerByte = 1000;
 
 /// See the options of `act-partition`.
 struct PartitionOptions {
@@ -31,6 +41,8 @@ struct PartitionOptions {
   unsigned window = 1;
   CutSide cut = CutSide::Sink;
   RecomputedContractions recompute = RecomputedContractions::None;
+  bool unremat = false;
+  bool rederive = false;
 };
 
 } // namespace mlir::act

@@ -80,7 +80,19 @@ def ActPartitionPass : InterfacePass<"act-partition", "FunctionOpInterface"> {
              clEnumValN(::mlir::act::RecomputedContractions::Growing, "growing",
                         "also products of an activation with arguments that are "
                         "larger, together, than it: query, key and value, the "
-                        "first layer of an MLP block"))}]>
+                        "first layer of an MLP block"),
+             clEnumValN(::mlir::act::RecomputedContractions::All, "all", "all"),
+             clEnumValN(::mlir::act::RecomputedContractions::Auto, "auto",
+                        "of these, in this order, each that saves a byte for at "
+                        "most 1000 floating-point operations more than the one "
+                        "before"))}]>,
+    Option<"unremat", "unremat", "bool", "false",
+           "Undo rematerialisation first: erase the `optimization_barrier`s of "
+           "backward, so that what it computes again is found equal to forward's "
+           "values and the cut decides anew">,
+    Option<"rederive", "rederive", "bool", "false",
+           "Let backward draw random masks again from their key, if `act-tile-random` "
+           "has made loops of them, rather than save a bit per element">
   ];
   let dependentDialects = ["::mlir::act::ActDialect"];
 }
@@ -200,6 +212,102 @@ def ActInlinePass : Pass<"act-inline", "ModuleOp"> {
     }
     ```
   }];
+}
+
+def ActTileRandomPass : InterfacePass<"act-tile-random", "FunctionOpInterface"> {
+  let summary = "Compute random masks and bits tile by tile";
+  let description = [{
+    On the CPU, JAX draws random bits with a `while` over integers of the size of the
+    result (threefry). With its counters about ten tensors of 32 bits per element are
+    alive at once, for a dropout mask that is 1 bit. This pass moves such a chain of
+    operations, from the key to the mask, into a loop that computes a part of the
+    mask, about `tile-bytes` of bits, in each iteration. No bit of the result changes.
+    Every block is looked at, bodies of loops too. Private functions are left alone;
+    inline them first (`act-inline`).
+
+    A chain begins with small values, iotas and splats. It holds at least one `while`
+    over integers whose body is elementwise, and elementwise operations, reshapes,
+    slices and concatenations of such results. It ends with the integers and
+    predicates that something else reads. Floats may only occur on the way to a
+    predicate, and only if they do not depend on what XLA fuses: a sum with a product
+    in it, which can be one instruction with one rounding, must be exact. Therefore
+    `jax.random.uniform` and `jax.random.normal` are tiled up to their bits,
+    `jax.random.bernoulli` up to the mask.
+
+    The tiles divide the outermost dimension that allows it. If its length is no
+    multiple of theirs, the last tile begins earlier and computes some elements again.
+    The loop has the attribute `act.tiled_random`: it is pure, and depends on small
+    values only (and on probabilities, if these are a large tensor).
+
+    Left alone, with a remark if large: steps that are partitioned over devices;
+    several results of different shapes; more than 2^28 elements; and with
+    `jax_threefry_partitionable=False`, which draws both halves of a result together,
+    results whose outermost dimension is odd or 2. `rng_bit_generator` cannot be tiled.
+
+    Example, with `%w` of size 64x128 and a body that computes the same on any shape:
+
+    ```mlir
+    %i = "stablehlo.iota"() <{iota_dimension = 0 : i64}> : () -> tensor<64x128xui32>
+    ...
+    %w:2 = "stablehlo.while"(%i, %key) ...
+    %mask = "stablehlo.compare"(%w#0, %limits) ... -> tensor<64x128xi1>
+    ```
+
+    becomes, with `tile-bytes=4096`,
+
+    ```mlir
+    %t:2 = "stablehlo.while"(%zero, %falses) ({
+    ^bb0(%n: tensor<i32>, %m: tensor<64x128xi1>):
+      %c = "stablehlo.compare"(%n, %eight) ...
+      "stablehlo.return"(%c) ...
+    }, {
+    ^bb0(%n: tensor<i32>, %m: tensor<64x128xi1>):
+      %start = "stablehlo.multiply"(%n, %eight) ...
+      %i = "stablehlo.iota"() <{iota_dimension = 0 : i64}> : () -> tensor<8x128xui32>
+      %j = "stablehlo.add"(%i, %starts) ...
+      ...
+      %w:2 = "stablehlo.while"(%j, %key) ...
+      %tile = "stablehlo.compare"(%w#0, %limits) ... -> tensor<8x128xi1>
+      %m1 = "stablehlo.dynamic_update_slice"(%m, %tile, %start, %zero) ...
+      %n1 = "stablehlo.add"(%n, %one) ...
+      "stablehlo.return"(%n1, %m1) ...
+    }) {act.tiled_random} : ... // %t#1 is %mask
+    ```
+  }];
+  let options = [
+    Option<"tileBytes", "tile-bytes", "int64_t", "1 << 18",
+           "Bytes that the bits of a tile take, four for each element of the result; "
+           "results of less than two tiles are left alone">
+  ];
+}
+
+def ActDelayRandomPass : InterfacePass<"act-delay-random", "FunctionOpInterface"> {
+  let summary = "Compute random masks not before forward gets there";
+  let description = [{
+    A loop that `act-tile-random` made needs nothing but a key, so XLA runs the loops
+    of all layers first, and all masks are alive at the start of the step. After
+    `act-partition` and `act-choose-encodings`, this pass lets the counter of each such
+    loop pass the last `act.barrier` before it that holds a compressed value other
+    than a random mask. The barrier is there anyway and lowers to one in StableHLO, so
+    the rest of forward is fused as before.
+
+    Example:
+
+    ```mlir
+    %b:2 = act.barrier %x, %save : tensor<64x128xf32>, !save
+    %zero = "stablehlo.constant"() <{value = dense<0> : tensor<i32>}> ...
+    %t:2 = "stablehlo.while"(%zero, %falses) ... {act.tiled_random} ...
+    ```
+
+    becomes
+
+    ```mlir
+    %zero = "stablehlo.constant"() <{value = dense<0> : tensor<i32>}> ...
+    %b:3 = act.barrier %x, %save, %zero : tensor<64x128xf32>, !save, tensor<i32>
+    %t:2 = "stablehlo.while"(%b#2, %falses) ... {act.tiled_random} ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::act::ActDialect"];
 }
 
 def ActExposeMasksPass : InterfacePass<"act-expose-masks", "FunctionOpInterface"> {

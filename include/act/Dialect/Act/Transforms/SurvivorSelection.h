@@ -27,6 +27,13 @@ public:
   /// The survivors in program order.
   SmallVector<Value> select() const;
 
+  /// Bytes of `survivors` as they will be encoded, all copies together.
+  int64_t getStorage(ArrayRef<Value> survivors) const;
+
+  /// Floating-point operations of the contractions that backward runs again if
+  /// it has `survivors`, once for each value that it needs.
+  double getRecomputedFlops(ArrayRef<Value> survivors) const;
+
   /// True if `op` of forward may be run again in backward.
   bool isRecomputable(Operation *op) const;
 
@@ -43,11 +50,15 @@ private:
   void findFree();
   void findOrdered();
   void findDivisors();
+  /// Among what loops carry.
+  void findCarriedDivisors();
+  void findRederived();
   void findProductSizes();
   void findGrown();
 
   bool isRecomputableContraction(Operation *op) const;
   int64_t getCapacity(Value value) const;
+  EncodingAttrInterface getEncoding(Value value) const;
 
   const AutodiffGraph &graph;
   const EncodingPolicy &policy;
@@ -57,6 +68,8 @@ private:
   llvm::DenseSet<Value> free;       ///< cheap functions of arguments, constants
   llvm::DenseSet<Value> ordered;    ///< backward compares or sorts by them
   llvm::DenseSet<Value> divisors;   ///< must not be rounded to zero
+  /// Functions of random values that backward draws again.
+  llvm::DenseSet<Value> rederived;
   /// Elements of all products of an activation with arguments.
   llvm::DenseMap<Value, int64_t> productSizes;
   /// Results of contractions that may be computed again, and what is made of

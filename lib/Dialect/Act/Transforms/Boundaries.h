@@ -1,0 +1,28 @@
+//===- Boundaries.h - All boundaries of a step -*- C++ -*-===//
+//
+// Part of act, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACT_LIB_DIALECT_ACT_TRANSFORMS_BOUNDARIES_H
+#define ACT_LIB_DIALECT_ACT_TRANSFORMS_BOUNDARIES_H
+
+#include "act/Analysis/AutodiffGraph.h"
+
+namespace mlir::act {
+
+/// Calls `visit` for every boundary between forward and backward in
+/// `function`, from the innermost loops outwards: for pairs of loops, for
+/// steps inside a loop, and for the function unless it runs steps in loops.
+/// `reasons` gets sentences about loops that make no pair. The function is as
+/// before afterwards. Fails if `visit` does or if there is no step.
+LogicalResult
+forEachBoundary(FunctionOpInterface function, unsigned numPrimalResults,
+                function_ref<LogicalResult(const AutodiffGraph &)> visit,
+                SmallVectorImpl<std::string> &reasons);
+
+} // namespace mlir::act
+
+#endif // ACT_LIB_DIALECT_ACT_TRANSFORMS_BOUNDARIES_H
