@@ -4,6 +4,7 @@
 """Models to measure: plain JAX, with the layers that dominate real steps."""
 
 import dataclasses
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator
@@ -24,12 +25,15 @@ class Model:
         loss: `loss(parameters, batch, wrap)`, where `wrap` is applied to each
             layer or block.
         parameters: pytree of f32 arrays.
-        batch: pytree of arrays.
+        batch: pytree of arrays; with several micro-batches their axis is first.
+        micro_batches: how many the step takes the mean gradient of, in a loop;
+            0 if the batch is not divided.
     """
 
     loss: Callable[[Any, Any, Wrapper], jax.Array]
     parameters: Any
     batch: Any
+    micro_batches: int = 0
 
     def step(self, wrap: Wrapper = lambda layer: layer) -> Callable:
         """Returns `step(parameters, batch) -> (loss, gradients)`."""
@@ -37,7 +41,7 @@ class Model:
         def loss(parameters: Any, batch: Any) -> jax.Array:
             return self.loss(parameters, batch, wrap)
 
-        return jax.value_and_grad(loss)
+        return self._accumulate(jax.value_and_grad(loss))
 
     def policy_step(self, policy: Callable) -> Callable:
         """Returns the step with one checkpoint around all of it."""
@@ -45,7 +49,22 @@ class Model:
         def loss(parameters: Any, batch: Any) -> jax.Array:
             return self.loss(parameters, batch, lambda layer: layer)
 
-        return jax.value_and_grad(jax.checkpoint(loss, policy=policy))
+        return self._accumulate(jax.value_and_grad(jax.checkpoint(loss, policy=policy)))
+
+    def _accumulate(self, step: Callable) -> Callable:
+        """Returns the step, or its mean over the micro-batches if there are any."""
+        if self.micro_batches == 0:
+            return step
+
+        def accumulated(parameters: Any, batches: Any) -> Any:
+            def add(total: Any, batch: Any) -> tuple[Any, None]:
+                return jax.tree.map(jnp.add, total, step(parameters, batch)), None
+
+            zero = jnp.zeros(()), jax.tree.map(jnp.zeros_like, parameters)
+            total, _ = jax.lax.scan(add, zero, batches)
+            return jax.tree.map(lambda leaf: leaf / self.micro_batches, total)
+
+        return accumulated
 
 
 def mlp(layers: int, samples: int = 4096, width: int = 1024) -> Model:
@@ -85,8 +104,21 @@ def gpt(
     heads: int = 8,
     length: int = 256,
     sequences: int = 8,
+    scanned: bool = False,
 ) -> Model:
-    """A decoder-only transformer with pre-norm blocks and learnt positions."""
+    """A decoder-only transformer with pre-norm blocks and learnt positions.
+
+    Args:
+        layers: number of blocks.
+        vocabulary: number of tokens.
+        dropout: part of the elements dropped, in attention and behind it.
+        width: of the residual stream.
+        heads: of attention.
+        length: of a sequence.
+        sequences: in a batch.
+        scanned: stack the parameters of the blocks and loop over them with
+            `jax.lax.scan`.
+    """
     keys = _keys(1)
 
     def dense(*shape: int, scale: float | None = None) -> jax.Array:
@@ -105,10 +137,11 @@ def gpt(
             "down_bias": jnp.zeros(width),
         }
 
+    blocks = [make_block() for _ in range(layers)]
     parameters = {
         "embedding": dense(vocabulary, width, scale=0.5),
         "position": dense(length, width, scale=0.5),
-        "blocks": [make_block() for _ in range(layers)],
+        "blocks": _stack(blocks) if scanned else blocks,
         "norm": jnp.stack([jnp.ones(width), jnp.zeros(width)]),
         "head": dense(width, vocabulary),
     }
@@ -143,13 +176,88 @@ def gpt(
     def loss(parameters: Any, batch: Any, wrap: Wrapper) -> jax.Array:
         tokens, labels, key = batch
         x = parameters["embedding"][tokens] + parameters["position"]
-        for number, p in enumerate(parameters["blocks"]):
-            x = wrap(block)(p, x, jax.random.fold_in(key, number))
+        if scanned:
+            layer_keys = jax.random.split(key, layers)
+            x, _ = jax.lax.scan(
+                lambda x, layer: (wrap(block)(layer[0], x, layer[1]), None),
+                x,
+                (parameters["blocks"], layer_keys),
+            )
+        else:
+            for number, p in enumerate(parameters["blocks"]):
+                x = wrap(block)(p, x, jax.random.fold_in(key, number))
         logits = layer_norm(x, parameters["norm"]) @ parameters["head"]
         picked = jnp.take_along_axis(
             jax.nn.log_softmax(logits, -1), labels[..., None], -1
         )
         return -jnp.mean(picked)
+
+    return Model(loss, parameters, batch)
+
+
+def checkpointed(model: Model) -> Model:
+    """Returns a model whose source saves nothing inside of its blocks."""
+    checkpoint = functools.partial(
+        jax.checkpoint, policy=jax.checkpoint_policies.nothing_saveable
+    )
+
+    def loss(parameters: Any, batch: Any, _wrap: Wrapper) -> jax.Array:
+        return model.loss(parameters, batch, checkpoint)
+
+    return dataclasses.replace(model, loss=loss)
+
+
+def accumulated(model: Model, micro_batches: int) -> Model:
+    """Returns a model whose step loops over parts of the batch."""
+
+    def divide(leaf: jax.Array) -> jax.Array:
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+            return jax.random.split(leaf, micro_batches)
+        return leaf.reshape(micro_batches, -1, *leaf.shape[1:])
+
+    batch = jax.tree.map(divide, model.batch)
+    return dataclasses.replace(model, batch=batch, micro_batches=micro_batches)
+
+
+def lstm(
+    steps: int = 128, sequences: int = 64, width: int = 256, outputs: int = 16
+) -> Model:
+    """A long short-term memory over time, with squared error of its last output."""
+    keys = _keys(3)
+
+    def dense(*shape: int) -> jax.Array:
+        return jax.random.normal(next(keys), shape) / math.sqrt(shape[0])
+
+    parameters = {
+        "input": dense(width, 4 * width),
+        "hidden": dense(width, 4 * width),
+        "bias": jnp.zeros(4 * width),
+        "head": dense(width, outputs),
+    }
+    batch = (
+        jax.random.normal(next(keys), (steps, sequences, width)),
+        jax.random.normal(next(keys), (sequences, outputs)),
+    )
+
+    def cell(
+        p: dict[str, jax.Array], state: tuple[jax.Array, jax.Array], x: jax.Array
+    ) -> tuple[jax.Array, jax.Array]:
+        hidden, memory = state
+        gates = x @ p["input"] + hidden @ p["hidden"] + p["bias"]
+        put, forget, update, emit = jnp.split(gates, 4, -1)
+        memory = jax.nn.sigmoid(forget + 1) * memory
+        memory += jax.nn.sigmoid(put) * jnp.tanh(update)
+        return jax.nn.sigmoid(emit) * jnp.tanh(memory), memory
+
+    def loss(parameters: Any, batch: Any, wrap: Wrapper) -> jax.Array:
+        inputs, y = batch
+        zero = jnp.zeros(inputs.shape[1:])
+        (hidden, _), _ = jax.lax.scan(
+            lambda state, x: (wrap(cell)(parameters, state, x), None),
+            (zero, zero),
+            inputs,
+        )
+        return jnp.mean((hidden @ parameters["head"] - y) ** 2)
 
     return Model(loss, parameters, batch)
 
@@ -217,6 +325,11 @@ def layer_norm(x: jax.Array, scale_and_bias: jax.Array) -> jax.Array:
     return (x - mean) * jax.lax.rsqrt(variance + 1e-5) * scale + bias
 
 
+def _stack(trees: list[Any]) -> Any:
+    """Stacks equal pytrees of arrays along a new first axis."""
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
+
+
 def _keys(seed: int) -> Iterator[jax.Array]:
     """Yields independent keys."""
     key = jax.random.key(seed)
@@ -232,5 +345,12 @@ MODELS: dict[str, Callable[[], Model]] = {
     "gpt6": lambda: gpt(6, 1024),
     "gpt": lambda: gpt(4, 4096),
     "gpt_dropout": lambda: gpt(4, 1024, dropout=0.1),
+    "gpt_scan6": lambda: gpt(6, 1024, scanned=True),
+    "gpt_scan24": lambda: gpt(24, 1024, scanned=True),
+    "gpt_scan_dropout": lambda: gpt(6, 1024, dropout=0.1, scanned=True),
+    "gpt_remat6": lambda: checkpointed(gpt(6, 1024, scanned=True)),
+    "lstm128": lstm,
+    "accumulate": lambda: accumulated(gpt(6, 1024, sequences=16, scanned=True), 2),
+    "accumulate_unrolled": lambda: accumulated(gpt(4, 1024, sequences=16), 2),
     "cnn": cnn,
 }

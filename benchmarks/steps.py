@@ -52,7 +52,10 @@ def measure_model(name: str, options: argparse.Namespace) -> dict[str, Any]:
     model = MODELS[name]()
     arguments = (model.parameters, model.batch)
     compressed = act.compress(
-        model.step(), bits=options.bits, search=options.search, progress=False
+        model.step(),
+        bits=options.bits,
+        search=options.search,
+        progress=False,
     )
     started = time.perf_counter()
     compressed.mlir(*arguments)
@@ -78,12 +81,14 @@ def measure_model(name: str, options: argparse.Namespace) -> dict[str, Any]:
         comparison = compare_results(
             jax.tree.leaves(run["plain"]()), jax.tree.leaves(run["act"]()), 1
         )
-        result |= _errors(comparison) | {
-            "time_ratio": median_time_ratio(run["plain"], run["act"], options.seconds),
-            "time_ratio_checkpoint": median_time_ratio(
-                run["plain"], run["checkpoint"], options.seconds
-            ),
-        }
+        result |= _errors(comparison)
+        if options.seconds:
+            result |= {
+                f"time_ratio{suffix}": median_time_ratio(
+                    run["plain"], run[side], options.seconds
+                )
+                for suffix, side in (("", "act"), ("_checkpoint", "checkpoint"))
+            }
     return result
 
 
@@ -112,13 +117,13 @@ def measure_file(path: Path, options: argparse.Namespace) -> dict[str, Any]:
         comparison = compare_results(
             step.run(plain.executable), step.run(ours.executable), primal
         )
-        result |= _errors(comparison) | {
-            "time_ratio": median_time_ratio(
+        result |= _errors(comparison)
+        if options.seconds:
+            result["time_ratio"] = median_time_ratio(
                 lambda: step.run(plain.executable),
                 lambda: step.run(ours.executable),
                 options.seconds,
             )
-        }
     return result
 
 
@@ -224,7 +229,10 @@ def _parse_arguments() -> argparse.Namespace:
     parser.add_argument("--bits", type=int, choices=BITS, default=4)
     parser.add_argument("--search", choices=SEARCHES, default="default")
     parser.add_argument(
-        "--seconds", type=float, default=20, help="time per comparison of speed [20]"
+        "--seconds",
+        type=float,
+        default=20,
+        help="time per comparison of speed, 0 for errors only [20]",
     )
     parser.add_argument(
         "--compile-only", action="store_true", help="memory and compile time only"
