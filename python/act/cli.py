@@ -43,6 +43,8 @@ def _run(options: argparse.Namespace) -> int:
         window=options.window,
         cut=options.cut,
         recompute=options.recompute,
+        unremat=options.unremat,
+        rederive=options.rederive,
         search=options.search,
         rules=options.rules,
         average_bits=options.average_bits,
@@ -242,6 +244,8 @@ def _parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add("--window", type=int, choices=WINDOWS, default=1)
     add("--cut", choices=CUTS, default="sink")
     add("--recompute", choices=RECOMPUTES, default="none")
+    add("--unremat", action="store_true", help="undo jax.checkpoint first")
+    add("--rederive", action="store_true", help="draw masks again in backward")
     add("--rules", type=Path, metavar="FILE", help="encoding rules (JSON)")
     add("--average-bits", type=float, metavar="X")
     add("--error-budget", type=float, metavar="X")

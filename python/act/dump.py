@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from act.errors import ActDumpError
-from act.hlo import Instruction, parse_hlo
+from act.hlo import Instruction, Module, parse_hlo
 
 _LIVE_RANGE = "-live-range.txt"
 _BUFFERS = "-buffer-assignment.txt"
@@ -28,6 +28,7 @@ _BUFFER = re.compile(
     r"\s*value: <\d+ (\S+)(?: \(phi\))? @\d+> "
     r"\(size=(\d+),offset=(\d+)\): (.*)"
 )
+_UNKNOWN = Instruction("", "", "", (), (), "")
 _HOW_TO_DUMP = (
     "compile with XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text' to make one"
 )
@@ -47,7 +48,8 @@ class Value:
         end: schedule position of the last use.
         shape: HLO shape such as `f32[8,64]`.
         opcode: what defines it, such as "fusion".
-        defined_by: name of the JAX operation that it comes from, or "".
+        defined_by: name of the JAX operation that it comes from, or ""; for
+            what a loop carries, the one in its body.
         defined_at: source line of that operation as "file:line", or "".
         last_used_by: name of the HLO instruction that reads it last.
         last_used_in: name of the JAX operation of that instruction, or "".
@@ -143,15 +145,13 @@ def read_dump(directory: str | os.PathLike, module: str = "") -> Dump:
         files[suffix] = path.read_text(errors="replace")
     schedule, ranges = _parse_live_ranges(files[_LIVE_RANGE])
     buffers, temp_bytes = _parse_buffers(files[_BUFFERS])
-    instructions = parse_hlo(files[".txt"])
+    hlo = parse_hlo(files[".txt"])
     if not schedule or not buffers:
         raise ActDumpError(f"{stem.name}: no schedule or no buffers in the dump")
     values = []
     for name, (start, end) in ranges.items():
         if name in buffers:
-            values.append(
-                _value(name, start, end, buffers[name], schedule, instructions)
-            )
+            values.append(_value(name, start, end, buffers[name], schedule, hlo))
     return Dump(
         stem.name,
         tuple(values),
@@ -175,12 +175,16 @@ def _value(
     end: int,
     buffer: _Buffer,
     schedule: list[str],
-    instructions: dict[str, Instruction],
+    hlo: Module,
 ) -> Value:
-    unknown = Instruction("", "", "", ())
-    defined = instructions.get(name.partition("{")[0], unknown)
+    instruction, _, index = name.removesuffix("}").partition("{")
+    defined = hlo.instructions.get(instruction, _UNKNOWN)
+    # The index of a nested tuple has several numbers: no loop has one.
+    origin = hlo.origin(instruction, int(index) if index.isdigit() else None)
+    if origin is None or not origin.op_name:
+        origin = defined
     user = schedule[end] if end < len(schedule) else "end of the step"
-    used = instructions.get(user, unknown)
+    used = hlo.instructions.get(user, _UNKNOWN)
     return Value(
         name=name.removesuffix("{}"),
         kind=buffer.kind,
@@ -190,8 +194,8 @@ def _value(
         end=end,
         shape=buffer.shape,
         opcode=defined.opcode,
-        defined_by=defined.op_name,
-        defined_at=defined.source,
+        defined_by=origin.op_name,
+        defined_at=origin.source,
         last_used_by=user,
         last_used_in=used.op_name,
         last_used_at=used.source,

@@ -15,7 +15,7 @@ from act.errors import ActOptionError
 BITS = (0, 1, 2, 4, 8)
 WINDOWS = (1, 3)
 CUTS = ("sink", "source")
-RECOMPUTES = ("none", "batch", "growing")
+RECOMPUTES = ("none", "batch", "growing", "all", "auto")
 SEARCHES = ("none", "default", "full")
 
 #: Configurations (window, cut, recompute) that `search="default"` considers.
@@ -23,6 +23,9 @@ DEFAULT_CANDIDATES = (
     (1, "sink", "none"),
     (1, "sink", "growing"),
 )
+
+#: What `search="full"` recomputes; `auto` is one of these.
+_FULL_RECOMPUTES = RECOMPUTES[:4]
 
 #: Part of the temporary memory that a configuration behind the first of
 #: `DEFAULT_CANDIDATES` has to spare: it costs time and a little accuracy.
@@ -39,13 +42,21 @@ class CompressOptions:
         window: contractions over which a recomputed value is shared.
         cut: which minimum cut to take, the one nearest the `sink` or `source`.
         recompute: which contractions backward may repeat: `none`, those with
-            batch dimensions (`batch`), or those whose result is larger than
-            their operands (`growing`).
+            batch dimensions (`batch`), those whose result is larger than
+            their operands (`growing`), `all`, or as many of these as spare a byte
+            for at most 1000 floating-point operations (`auto`).
+        unremat: whether to undo the rematerialisation of a step that uses
+            `jax.checkpoint` before deciding what to save.
+        rederive: whether backward draws dropout masks again from their keys
+            instead of saving a bit per element; never another mask.
         search: `default` recomputes contractions if that spares a tenth of the
             temporary memory that XLA reports; it compiles the step a second time
-            only where it may. `full` compiles all twelve combinations and keeps
-            the smallest. `none` uses window, cut and recompute as given. None
-            stands for `none` if one of these was given, else for `default`.
+            only where it may. For a step with `jax.checkpoint` it also undoes
+            that, and for one with random masks it also considers `rederive`.
+            `full` compiles all combinations and keeps the smallest. Both leave a
+            step as it is if none is smaller than it. `none` uses window, cut,
+            recompute, unremat and rederive as given. None stands for `none` if
+            one of these was given, else for `default`.
         rules: file with per-kind encoding rules (JSON), or None.
         average_bits: mean bits per compressed element to aim for, or None.
         error_budget: bound on the estimated relative gradient error, or None.
@@ -56,6 +67,8 @@ class CompressOptions:
     window: int = 1
     cut: str = "sink"
     recompute: str = "none"
+    unremat: bool = False
+    rederive: bool = False
     search: str | None = None
     rules: Path | None = None
     average_bits: float | None = None
@@ -67,8 +80,11 @@ class CompressOptions:
         _require_choice("window", self.window, WINDOWS)
         _require_choice("cut", self.cut, CUTS)
         _require_choice("recompute", self.recompute, RECOMPUTES)
+        _require_flag("unremat", self.unremat)
+        _require_flag("rederive", self.rederive)
         if self.search is None:
             given = (self.window, self.cut, self.recompute) != DEFAULT_CANDIDATES[0]
+            given = given or self.unremat or self.rederive
             object.__setattr__(self, "search", "none" if given else "default")
         _require_choice("search", self.search, SEARCHES)
         _require_positive("average_bits", self.average_bits)
@@ -84,19 +100,40 @@ class CompressOptions:
         """Part of the memory by which a later candidate must be smaller."""
         return DEFAULT_MARGIN if self.search == "default" else 0.0
 
-    def candidates(self) -> Iterator[Self]:
-        """Yields the configurations that `search` asks to compile."""
+    def candidates(
+        self, rematerialised: bool = False, random: bool = False
+    ) -> Iterator[Self]:
+        """Yields the configurations that `search` asks to compile.
+
+        Args:
+            rematerialised: whether the step computes things again already.
+            random: whether it draws random numbers.
+        """
         if self.search == "none":
             yield self
             return
-        choices = (
-            DEFAULT_CANDIDATES
-            if self.search == "default"
-            else itertools.product(WINDOWS, CUTS, RECOMPUTES)
-        )
-        for window, cut, recompute in choices:
+        if self.search == "default":
+            choices = [
+                (*choice, rematerialised and number > 0, False)
+                for number, choice in enumerate(DEFAULT_CANDIDATES)
+            ]
+            if random:
+                choices.append((*choices[-1][:-1], True))
+        else:
+            undo = (False, True) if rematerialised else (False,)
+            draw = (False, True) if random else (False,)
+            choices = list(
+                itertools.product(WINDOWS, CUTS, _FULL_RECOMPUTES, undo, draw)
+            )
+        for window, cut, recompute, unremat, rederive in choices:
             yield dataclasses.replace(
-                self, window=window, cut=cut, recompute=recompute, search="none"
+                self,
+                window=window,
+                cut=cut,
+                recompute=recompute,
+                unremat=unremat,
+                rederive=rederive,
+                search="none",
             )
 
     def pipeline(self, primal_results: int, report: Path) -> str:
@@ -112,6 +149,8 @@ class CompressOptions:
             "window": self.window,
             "cut": self.cut,
             "recompute": self.recompute,
+            "unremat": "true" if self.unremat else None,
+            "rederive": "true" if self.rederive else None,
             "rules": self.rules,
             "average-bits": self.average_bits,
             "error-budget": self.error_budget,
@@ -127,6 +166,10 @@ class CompressOptions:
         """Returns the configuration on one line, for people."""
         parts = [f"bits={self.bits}", f"window={self.window}", f"cut={self.cut}"]
         parts.append(f"recompute={self.recompute}")
+        if self.unremat:
+            parts.append("unremat")
+        if self.rederive:
+            parts.append("rederive")
         for name in ("rules", "average_bits", "error_budget", "seed"):
             value = getattr(self, name)
             if value is not None:
@@ -149,6 +192,11 @@ def _require_choice(name: str, value: Any, choices: tuple) -> None:
     if isinstance(value, bool) or value not in choices:
         expected = ", ".join(repr(choice) for choice in choices)
         raise ActOptionError(f"{name} must be one of {expected}, got {value!r}")
+
+
+def _require_flag(name: str, value: bool) -> None:
+    if not isinstance(value, bool):
+        raise ActOptionError(f"{name} must be True or False, got {value!r}")
 
 
 def _require_positive(name: str, value: float | None) -> None:

@@ -46,6 +46,11 @@ class Report:
         not_compressed: values that stay as they are, with bytes and reason.
         operations: numbers of forward, backward and cloned operations.
         candidates: temporary bytes of each configuration tried by a search.
+        untouched: why the step was left as it is, None if it was rewritten.
+        loop_pairs: pairs of forward and backward loops with saves inside.
+        recomputed_flops: floating-point operations of the contractions that
+            backward runs again.
+        unpaired_loops: why loops of backward read whole stacks, if some do.
     """
 
     step: str
@@ -60,6 +65,10 @@ class Report:
     not_compressed: tuple[dict[str, Any], ...]
     operations: dict[str, int]
     candidates: dict[str, int]
+    untouched: str | None
+    loop_pairs: int
+    recomputed_flops: float
+    unpaired_loops: tuple[str, ...]
     _compilers: tuple[DumpingCompiler | None, DumpingCompiler] = dataclasses.field(
         compare=False
     )
@@ -91,6 +100,10 @@ class Report:
                 for kind in ("forward", "backward", "cloned")
             },
             candidates=dict(rewritten.candidates),
+            untouched=_untouched_reason(rewritten),
+            loop_pairs=source["loop_pairs"],
+            recomputed_flops=source["recomputed_flops"],
+            unpaired_loops=tuple(source["unpaired_loops"]),
             _compilers=compilers,
         )
 
@@ -152,13 +165,20 @@ class Report:
     def headline(self) -> str:
         """Returns the figures that matter, one line each."""
         lines = [f"{self.step}: {self.configuration}"]
-        if self.raw_bytes:
+        if self.untouched:
+            lines.append(f"left as it is: {self.untouched}")
+        elif self.raw_bytes:
             lines.append(
                 f"saved for backward: {format_bytes(self.raw_bytes)} as it is, "
                 f"{format_bytes(self.stash_bytes)} stored"
             )
         else:
             lines.append("saved for backward: nothing that act stores")
+        if self.recomputed_flops:
+            lines.append(
+                f"contractions computed again: {self.recomputed_flops / 1e9:,.1f} GFLOP"
+            )
+        lines.extend(f"loop left as it is: {why}" for why in self.unpaired_loops)
         after = format_bytes(self.temp_bytes_after)
         if self.temp_bytes_before is None:
             lines.append(f"XLA {self.platform} temporary memory: {after}")
@@ -222,6 +242,15 @@ class Report:
                 row["reason"],
             )
         yield table
+
+
+def _untouched_reason(rewritten: Rewritten) -> str | None:
+    """Returns why a step was not rewritten, or None if it was."""
+    if rewritten.untouched:
+        return "every configuration needs as much temporary memory or more"
+    if not rewritten.report["survivors"]:
+        return "no value that is large enough crosses into backward"
+    return None
 
 
 def group_rows(

@@ -18,6 +18,9 @@ from act.options import CompressOptions
 from act.progress import Stages
 from act.stablehlo import with_module
 
+#: What the original step is called among the candidates.
+AS_IT_IS = "as it is"
+
 
 @dataclasses.dataclass(frozen=True)
 class Rewritten:
@@ -31,6 +34,8 @@ class Rewritten:
         candidates: temporary bytes XLA reported for each configuration tried,
             by its summary; empty when there was only one.
         seconds: time act-opt took.
+        untouched: whether the step stays as it is because no configuration
+            needs less memory.
         compiled: the step as compiled for the comparison of candidates, if
             there was one.
         compile_seconds: time that took.
@@ -42,6 +47,7 @@ class Rewritten:
     options: CompressOptions
     candidates: dict[str, int]
     seconds: float
+    untouched: bool = False
     compiled: jax.stages.Compiled | None = None
     compile_seconds: float | None = None
 
@@ -69,7 +75,9 @@ def rewrite(
         ActToolError: act-opt failed.
         ActStepError: the step has no gradient, or jaxlib rejects the result.
     """
-    candidates = list(options.candidates())
+    rematerialised = "stablehlo.optimization_barrier" in text
+    random = "threefry" in text
+    candidates = list(options.candidates(rematerialised, random))
     compare = len(candidates) > 1
     stages.extend(len(candidates) * (2 if compare else 1))
     best: Rewritten | None = None
@@ -116,7 +124,42 @@ def rewrite(
         else:
             best = rewritten
     assert best is not None
+    if compare and (rematerialised or not _saves_much(best, sizes, options)):
+        stages.extend(1)
+        stages.start("compiling the step as it is")
+        compiled = compile_candidate(exported)
+        sizes[AS_IT_IS] = xla.temp_bytes(compiled)
+        if sizes[AS_IT_IS] <= min(sizes.values()):
+            best = dataclasses.replace(
+                best,
+                exported=exported,
+                text=text,
+                report=_report_untouched(best.report),
+                compiled=compiled,
+                untouched=True,
+            )
     return best
+
+
+def _saves_much(
+    best: Rewritten, sizes: dict[str, int], options: CompressOptions
+) -> bool:
+    """Tells whether a rewritten step is sure to need less memory."""
+    spared = best.report["raw_bytes"] - best.report["stash_bytes"]
+    return spared >= options.margin * min(sizes.values(), default=0) > 0
+
+
+def _report_untouched(report: dict[str, Any]) -> dict[str, Any]:
+    """Returns a report of a step that was not rewritten after all."""
+    return report | {
+        "raw_bytes": 0,
+        "stash_bytes": 0,
+        "survivors": [],
+        "not_compressed": [],
+        "cloned_operations": 0,
+        "recomputed_contractions": 0,
+        "recomputed_flops": 0,
+    }
 
 
 def _may_be_smaller(
@@ -133,6 +176,8 @@ def _may_be_smaller(
         sizes: temporary bytes of those compiled so far.
         options: decides by how much it must be smaller.
     """
+    if rewritten.options.unremat and not best.options.unremat:
+        return True  # saves more, but computes less at once
     spared = best.report["stash_bytes"] - rewritten.report["stash_bytes"]
     return options.margin == 0 or spared >= options.margin * min(sizes.values())
 

@@ -206,6 +206,8 @@ def compress(
     window: int = 1,
     cut: str = "sink",
     recompute: str = "none",
+    unremat: bool = False,
+    rederive: bool = False,
     search: str | None = None,
     rules: str | os.PathLike | None = None,
     average_bits: float | None = None,
@@ -233,6 +235,8 @@ def compress(
         window: see `CompressOptions`, like cut, recompute and search.
         cut: see `CompressOptions`.
         recompute: see `CompressOptions`.
+        unremat: see `CompressOptions`.
+        rederive: see `CompressOptions`.
         search: "none", "default" or "full": how many configurations to compile
             and compare; see `CompressOptions`.
         rules: JSON file of encoding rules per kind of value.
@@ -267,6 +271,8 @@ def compress(
         window=window,
         cut=cut,
         recompute=recompute,
+        unremat=unremat,
+        rederive=rederive,
         search=search,
         rules=rules,
         average_bits=average_bits,

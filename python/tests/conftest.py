@@ -16,6 +16,14 @@ import pytest
 
 import act.options
 
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declares the marks of these tests."""
+    config.addinivalue_line(
+        "markers", "slow: long; like a quicker test that runs always"
+    )
+
+
 # Passes the module through unchanged and reports two operations as backward.
 # What it was called with is appended to a log next to it.
 _FAKE_TOOL = """#!{python}
@@ -41,6 +49,9 @@ report = {report!r} or {{
     "backward_operations": {backward},
     "cloned_operations": 0,
     "raw_bytes": 0,
+    "loop_pairs": 0,
+    "recomputed_flops": 0.0,
+    "unpaired_loops": [],
     "stash_bytes": 0 if "growing" in pipeline else 100,
     "survivors": [],
     "not_compressed": [],

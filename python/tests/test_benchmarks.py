@@ -25,8 +25,19 @@ from rounding import Rounding, rounded_relu_layer  # noqa: E402
 TINY = {
     "mlp": lambda: models.mlp(2, samples=32, width=16),
     "gpt": lambda: models.gpt(1, 32, width=16, heads=2, length=8, sequences=2),
+    "gpt_scan": lambda: small_gpt(scanned=True),
+    "lstm": lambda: models.lstm(steps=5, sequences=2, width=8, outputs=4),
+    "accumulate": lambda: models.accumulated(small_gpt(scanned=True), 2),
     "cnn": lambda: models.cnn(images=4, size=8, channels=4),
 }
+
+
+def small_gpt(**options):
+    return models.gpt(2, 32, width=16, heads=2, length=8, sequences=2, **options)
+
+
+def run_plain(model):
+    return jax.jit(model.step())(model.parameters, model.batch)
 
 
 def assert_close(expected, got):
@@ -52,6 +63,28 @@ def test_policy_step_computes_the_same():
     step = model.policy_step(jax.checkpoint_policies.dots_saveable)
     arguments = (model.parameters, model.batch)
     assert_close(jax.jit(model.step())(*arguments), jax.jit(step)(*arguments))
+
+
+def test_scanned_blocks_compute_the_same():
+    loss, gradients = run_plain(small_gpt())
+    scanned_loss, scanned = run_plain(small_gpt(scanned=True))
+    blocks = gradients.pop("blocks")
+    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *blocks)
+    assert_close((loss, gradients | {"blocks": stacked}), (scanned_loss, scanned))
+
+
+def test_accumulated_step_is_the_mean_over_the_batch():
+    model = small_gpt(scanned=True)
+    assert_close(run_plain(model), run_plain(models.accumulated(model, 2)))
+
+
+def test_checkpointed_source_saves_nothing_inside_of_blocks():
+    model = small_gpt(scanned=True)
+    plain, checkpointed = (
+        measure.compile_step(jax.jit(m.step()).lower(m.parameters, m.batch))
+        for m in (model, models.checkpointed(model))
+    )
+    assert checkpointed.temp_mib < plain.temp_mib
 
 
 def test_dropout_depends_on_the_key_only():

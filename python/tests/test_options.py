@@ -23,7 +23,8 @@ def step(x):
         ({"bits": "4"}, r"bits must be one of 0, 1, 2, 4, 8, got '4'"),
         ({"window": 2}, r"window must be one of 1, 3, got 2"),
         ({"cut": "middle"}, r"cut must be one of 'sink', 'source', got 'middle'"),
-        ({"recompute": "all"}, r"recompute must be one of 'none', 'batch', 'growing'"),
+        ({"recompute": "most"}, r"recompute must be one of 'none', 'batch', 'growing'"),
+        ({"unremat": 1}, r"unremat must be True or False, got 1"),
         ({"search": "fast"}, r"search must be one of 'none', 'default', 'full'"),
         ({"average_bits": 0}, r"average_bits must be a positive number, got 0"),
         ({"error_budget": -1.0}, r"error_budget must be a positive number, got -1.0"),
@@ -85,14 +86,24 @@ def test_candidates():
     assert list(alone.candidates()) == [alone]
     few = list(CompressOptions(search="default", bits=2).candidates())
     full = list(CompressOptions(search="full", bits=2).candidates())
-    assert len(set(full)) == 12
-    assert 1 < len(few) < 12
+    assert len(set(full)) == 16
+    assert 1 < len(few) < 16
     assert set(few) < set(full)
     assert {option.bits for option in full} == {2}
     assert few[0] == CompressOptions(bits=2, search="none")
 
 
+def test_candidates_of_a_rematerialised_step():
+    options = CompressOptions(search="default")
+    undone = [option.unremat for option in options.candidates(rematerialised=True)]
+    assert undone == [False, True]
+    full = list(CompressOptions(search="full").candidates(rematerialised=True))
+    assert len(set(full)) == 32
+    assert not any(option.unremat for option in options.candidates())
+
+
 def test_search_unless_told_what_to_take():
     assert CompressOptions().search == "default"
     assert CompressOptions(recompute="growing").search == "none"
+    assert CompressOptions(unremat=True).search == "none"
     assert CompressOptions(window=3, search="full").search == "full"

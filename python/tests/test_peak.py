@@ -58,17 +58,91 @@ def test_live_dump_agrees_with_the_compiler(tmp_path):
     assert any("while" in value.opcode for value in dump.values)
 
 
+def test_values_of_loops_are_named(tmp_path):
+    def loss(ws, x):
+        def body(x, w):
+            return jnp.tanh(x @ w) * 1.5, None
+
+        return jnp.sum(jax.lax.scan(body, x, ws)[0])
+
+    ws, x = jnp.ones((6, 64, 64)), jnp.ones((256, 64))
+    xla.compile_with_dump(jax.jit(jax.grad(loss)).lower(ws, x), None, tmp_path)
+    dump = read_dump(tmp_path)
+    stacks, others = [], []
+    for value in dump.alive(dump.peak()):
+        if value.kind == "temp" and value.bytes >= x.nbytes:
+            (stacks if value.shape.startswith("f32[6,") else others).append(value)
+    assert len(stacks) >= 2
+    for value in stacks:
+        assert "/while/body/" in value.defined_by
+        assert value.defined_by.endswith("/mul")
+    assert any("/while/body/" in value.defined_by for value in others)
+
+
+_LOOP = """
+%sliced (p0: f32[4,8], p1: f32[8], p2: s32[]) -> f32[4,8] {
+  %p0 = f32[4,8]{1,0} parameter(0)
+  %p1 = f32[8]{0} parameter(1)
+  %row = f32[1,8]{1,0} bitcast(%p1)
+  %p2 = s32[] parameter(2)
+  ROOT %d = f32[4,8]{1,0} dynamic-update-slice(%p0, %row, %p2, %p2)
+}
+
+%both (q0: f32[4,8], q1: s32[]) -> (f32[8], f32[4,8]) {
+  %q0 = f32[4,8]{1,0} parameter(0)
+  %q1 = s32[] parameter(1)
+  %sine = f32[8]{0} sine(f32[8]{0} %z), metadata={op_name="body/sin"}
+  %e = f32[4,8]{1,0} dynamic-update-slice(%q0, %sine, %q1, %q1)
+  ROOT %pair = (f32[8]{0}, f32[4,8]{1,0}) tuple(%sine, %e)
+}
+
+%body (arg: (s32[], f32[8], f32[4,8], f32[4,8], f32[8])) -> (s32[], f32[8], f32[4,8]) {
+  %arg = (s32[], f32[8]{0}, f32[4,8]{1,0}, /*index=3*/f32[4,8]{1,0}) parameter(0)
+  %x = f32[8]{0} get-tuple-element(%arg), index=1
+  %y = f32[8]{0} add(%x, %arg#4), metadata={op_name="body/add"}
+  %kept = f32[4,8]{1,0} fusion(%arg#2, %x, %arg#0), kind=kLoop, calls=%sliced
+  %two = (f32[8]{0}, f32[4,8]{1,0}) fusion(%arg#3, %arg#0), kind=kLoop, calls=%both
+  %new = f32[8]{0} copy(%y)
+  ROOT %t = (s32[], f32[8]{0}, f32[4,8]{1,0}) tuple(%arg#0, %new, %kept, %two#1, %arg#4)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %w = (s32[], f32[8]{0}) while(%init), condition=%c, body=%body
+}
+"""
+
+
+def test_origin_of_what_a_loop_carries():
+    module = hlo.parse_hlo(_LOOP)
+    names = {
+        number: module.origin("w", number).op_name or module.origin("w", number).opcode
+        for number in range(6)
+    }
+    assert names == {
+        0: "while",
+        1: "body/add",
+        # A slice is the value that the last iteration computed.
+        2: "body/add",
+        3: "body/sin",
+        4: "while",
+        5: "while",
+    }
+    assert module.origin("arg", 3).op_name == "body/sin"
+    assert module.origin("arg", 4).opcode == "parameter"
+    assert module.origin("two", 0).opcode == "fusion"
+    assert module.origin("missing") is None
+
+
 def test_hlo_names_and_sources():
     text = (DUMP / "module_0001.jit_loss.cpu_after_optimizations.txt").read_text()
-    instructions = hlo.parse_hlo(text)
-    tanh = instructions["wrapped_tanh"]
+    tanh = hlo.parse_hlo(text).instructions["wrapped_tanh"]
     assert (tanh.opcode, tanh.source) == ("fusion", "train.py:5")
     old_style = (
         '  %a = f32[2]{0} add(%b, %c), metadata={op_name="f/add" '
         'source_file="m.py" source_line=7}\n'
     )
-    assert hlo.parse_hlo(old_style)["a"] == hlo.Instruction(
-        "add", "f/add", "m.py:7", ()
+    assert hlo.parse_hlo(old_style).instructions["a"] == hlo.Instruction(
+        "add", "f/add", "m.py:7", (), ("b", "c"), ""
     )
 
 
