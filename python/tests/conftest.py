@@ -48,7 +48,7 @@ report = {report!r} or {{
     "forward_operations": 3,
     "backward_operations": {backward},
     "cloned_operations": 0,
-    "raw_bytes": 0,
+    "raw_bytes": 1000,
     "loop_pairs": 0,
     "recomputed_flops": 0.0,
     "unpaired_loops": [],

@@ -232,7 +232,7 @@ def test_keys(fake_tool, make_key):
     expected = jax.jit(jax.value_and_grad(dropout_loss))
     for seed in range(2):
         assert_equal(step(w, x, make_key(seed)), expected(w, x, make_key(seed)))
-    assert fake_tool.calls == 1
+    assert fake_tool.calls == 2  # masks may be drawn again
 
 
 def test_inside_jit_scan_and_remat(fake_tool):
@@ -282,15 +282,21 @@ def test_x64_is_another_step(fake_tool):
     assert fake_tool.calls == 2
 
 
-def test_full_search_keeps_the_smallest(fake_tool, mlp, monkeypatch):
-    sizes = iter([300, 200, 190, 200])
+@pytest.mark.parametrize("as_it_is", [191, 190])
+def test_full_search_keeps_the_smallest(fake_tool, mlp, monkeypatch, as_it_is):
+    sizes = iter([300, 200, 190, 200, as_it_is])
     monkeypatch.setattr("act.options.CUTS", ("sink",))
-    monkeypatch.setattr("act.options.RECOMPUTES", ("none", "batch"))
+    monkeypatch.setattr("act.options._FULL_RECOMPUTES", ("none", "batch"))
     monkeypatch.setattr("act.rewrite.xla.temp_bytes", lambda _: next(sizes, 1))
-    report = act.value_and_grad(mlp.loss, search="full").report(*mlp.arguments)
+    step = act.value_and_grad(mlp.loss, search="full")
+    report = step.report(*mlp.arguments)
     assert report.configuration == "bits=4 window=3 cut=sink recompute=none"
-    assert list(report.candidates.values()) == [300, 200, 190, 200]
+    assert list(report.candidates.values()) == [300, 200, 190, 200, as_it_is]
     assert fake_tool.calls == 4
+    # The tool leaves a comment with the pipeline.
+    is_untouched = "act-compress" not in step.mlir(*mlp.arguments)
+    assert is_untouched == (as_it_is == 190)
+    assert (report.untouched or "").startswith("every") == is_untouched
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ FailureOr<bool> Partitioner::partitionLoopsIn(Block &block) {
       };
       if (failed(partitionBlock(build)) && isStep)
         return failure();
-      inner = true;
+      inner = isStep;
     }
     found |= *inner;
   }

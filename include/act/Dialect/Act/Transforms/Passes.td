@@ -28,6 +28,11 @@ def ActPartitionPass : InterfacePass<"act-partition", "FunctionOpInterface"> {
     without them. The forward part stays as it was but for barriers, which are
     identities.
 
+    A forward loop and the backward loop that reads its stacks in opposite order are
+    partitioned as one step, and what crosses goes through `!act.stack` values that
+    both carry. Steps inside a loop, as in gradient accumulation, are partitioned in
+    its body. docs/Loops.md says which loops are understood.
+
     Example, with `primal-results=1`:
 
     ```mlir
