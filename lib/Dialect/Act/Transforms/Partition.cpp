@@ -206,15 +206,21 @@ static bool eraseBarriers(const AutodiffGraph &graph) {
   return erased;
 }
 
+/// What `build` makes of the step once equal values are merged.
+static FailureOr<AutodiffGraph>
+buildMerged(function_ref<FailureOr<AutodiffGraph>()> build) {
+  FailureOr<AutodiffGraph> graph = build();
+  if (failed(graph))
+    return failure();
+  graph->mergeEqualValues();
+  return build();
+}
+
 LogicalResult Partitioner::undoRemat(GraphBuilder build) {
   FailureOr<AutodiffGraph> graph = build();
   if (failed(graph) || !eraseBarriers(*graph))
     return graph;
-  graph = build();
-  if (failed(graph))
-    return failure();
-  graph->mergeEqualValues();
-  graph = build();
+  graph = buildMerged(build);
   if (failed(graph))
     return failure();
   graph->moveToForward();
@@ -222,11 +228,7 @@ LogicalResult Partitioner::undoRemat(GraphBuilder build) {
 }
 
 LogicalResult Partitioner::partitionLine(GraphBuilder build) {
-  FailureOr<AutodiffGraph> graph = build();
-  if (failed(graph))
-    return failure();
-  graph->mergeEqualValues();
-  graph = build();
+  FailureOr<AutodiffGraph> graph = buildMerged(build);
   if (failed(graph))
     return failure();
   Location loc = graph->getBlock().getParentOp()->getLoc();
