@@ -157,7 +157,10 @@ static std::optional<Counter> findCounter(Operation *op) {
 }
 
 Block *WhileModel::getLoopBody(Operation *op) const {
-  return &op->getRegion(1).front();
+  // Nothing has verified the operation. A loop under construction has its body.
+  return op->getNumRegions() == 2 && op->getRegion(1).hasOneBlock()
+             ? &op->getRegion(1).front()
+             : nullptr;
 }
 
 Value WhileModel::getCounter(Operation *op) const {
@@ -175,11 +178,15 @@ SmallVector<Value> WhileModel::getInitialValues(Operation *op) const {
 }
 
 SmallVector<Value> WhileModel::getCarriedArguments(Operation *op) const {
-  return llvm::to_vector_of<Value>(getLoopBody(op)->getArguments());
+  Block *body = getLoopBody(op);
+  return body ? llvm::to_vector_of<Value>(body->getArguments())
+              : SmallVector<Value>();
 }
 
 SmallVector<Value> WhileModel::getNextValues(Operation *op) const {
-  return llvm::to_vector(getLoopBody(op)->getTerminator()->getOperands());
+  return isWellFormed(op)
+             ? llvm::to_vector(getLoopBody(op)->getTerminator()->getOperands())
+             : SmallVector<Value>();
 }
 
 Operation *WhileModel::createLike(Operation *op, OpBuilder &builder,

@@ -19,7 +19,7 @@ def Act_LoopModelInterface : OpInterface<"LoopModelInterface"> {
     for the next iteration and, as result i of the operation, a final value.
   }];
   let methods = [
-    InterfaceMethod<"The block that an iteration runs.",
+    InterfaceMethod<"The block that an iteration runs; null if there is not one.",
       "::mlir::Block *", "getLoopBody">,
     InterfaceMethod<[{
         The number of the iteration, 0 in the first, in the body; null unless the

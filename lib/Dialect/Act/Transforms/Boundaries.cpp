@@ -53,7 +53,10 @@ FailureOr<bool> BoundaryWalker::walkLoopsIn(Block &block) {
   bool found = false;
   SmallVector<LoopModelInterface> loops(block.getOps<LoopModelInterface>());
   for (LoopModelInterface loop : loops) {
-    FailureOr<bool> inner = walkLoopsIn(*loop.getLoopBody());
+    Block *body = loop.getLoopBody();
+    if (!body)
+      continue;
+    FailureOr<bool> inner = walkLoopsIn(*body);
     if (failed(inner))
       return failure();
     std::optional<AutodiffGraph> graph;

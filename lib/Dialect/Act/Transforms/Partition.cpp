@@ -99,7 +99,10 @@ FailureOr<bool> Partitioner::partitionLoopsIn(Block &block) {
   bool found = false;
   SmallVector<LoopModelInterface> loops(block.getOps<LoopModelInterface>());
   for (LoopModelInterface loop : loops) {
-    FailureOr<bool> inner = partitionLoopsIn(*loop.getLoopBody());
+    Block *body = loop.getLoopBody();
+    if (!body)
+      continue;
+    FailureOr<bool> inner = partitionLoopsIn(*body);
     if (failed(inner))
       return failure();
     if (!*inner && AutodiffGraph::hoistAndBuild(loop)) {

@@ -370,3 +370,22 @@ func.func @no_tensor(%x: !t, %w: !t, %g0: !t, %n0: f32) -> (!t, !t) {
   }
   return %f#0, %b : !t, !t
 }
+
+// -----
+
+// The stand-in dialect takes whiles that the real one rejects.
+
+// CHECK-LABEL: func.func @no_bodies(
+// CHECK:         "stablehlo.while"(%{{.*}}) ({
+// CHECK:         "stablehlo.while"() :
+// CHECK:         act.compressed_save
+!t = tensor<128x128xf32>
+func.func @no_bodies(%x: !t, %w: !t) -> (!t, !t) {
+  %a = "stablehlo.while"(%x) ({}, {}) : (!t) -> !t
+  "stablehlo.while"() : () -> ()
+  %z = "stablehlo.dot"(%x, %w) : (!t, !t) -> !t
+  %s = "stablehlo.sine"(%z) : (!t) -> !t
+  %y = "stablehlo.dot"(%s, %w) : (!t, !t) -> !t
+  %d = "stablehlo.dot"(%s, %y) : (!t, !t) -> !t
+  return %y, %d : !t, !t
+}
