@@ -52,10 +52,7 @@ def measure_model(name: str, options: argparse.Namespace) -> dict[str, Any]:
     model = MODELS[name]()
     arguments = (model.parameters, model.batch)
     compressed = act.compress(
-        model.step(),
-        bits=options.bits,
-        search=options.search,
-        progress=False,
+        model.step(), bits=options.bits, search=options.search, progress=False
     )
     started = time.perf_counter()
     compressed.mlir(*arguments)

@@ -205,8 +205,7 @@ AutodiffGraph::hoistAndBuild(LoopModelInterface loop) {
 std::optional<AutodiffGraph> AutodiffGraph::build(LoopModelInterface loop) {
   std::optional<LoopCarries> carries = LoopCarries::get(loop);
   // Loops with saves in stacks are halves of a step.
-  if (!carries ||
-      llvm::any_of(loop->getResultTypes(), llvm::IsaPred<StackType>))
+  if (!carries || savesInStacks(loop))
     return std::nullopt;
   Block &body = carries->getBody();
   auto isBackward = [](Operation &op) {
@@ -301,6 +300,10 @@ bool mlir::act::isSaved(Type type) {
   return isa<CompressedType, StackType>(type);
 }
 
+bool mlir::act::savesInStacks(Operation *op) {
+  return llvm::any_of(op->getResultTypes(), llvm::IsaPred<StackType>);
+}
+
 void AutodiffGraph::findHead() {
   headBegin = numForward;
   if (kind == BoundaryKind::Loop)
@@ -309,7 +312,7 @@ void AutodiffGraph::findHead() {
   std::optional<unsigned> lastLoop;
   unsigned numBehindLoop = 0;
   for (auto [i, op] : llvm::enumerate(getForward())) {
-    if (llvm::any_of(op->getResultTypes(), llvm::IsaPred<StackType>)) {
+    if (savesInStacks(op)) {
       lastLoop = i;
       numBehindLoop = 0;
     }

@@ -112,14 +112,10 @@ def rewrite(
         modules.add(result.text)
         if compare:
             stages.start(f"compiling {candidate.summary()}")
-            started = time.perf_counter()
-            compiled = compile_candidate(rewritten.exported)
-            compile_seconds = time.perf_counter() - started
-            size = xla.temp_bytes(compiled)
+            rewritten = _compile(rewritten, compile_candidate)
+            size = xla.temp_bytes(rewritten.compiled)
             if not sizes or size < (1 - options.margin) * min(sizes.values()):
-                best = dataclasses.replace(
-                    rewritten, compiled=compiled, compile_seconds=compile_seconds
-                )
+                best = rewritten
             sizes[candidate.summary()] = size
         else:
             best = rewritten
@@ -127,18 +123,29 @@ def rewrite(
     if compare and (rematerialised or not _saves_much(best, sizes, options)):
         stages.extend(1)
         stages.start("compiling the step as it is")
-        compiled = compile_candidate(exported)
-        sizes[AS_IT_IS] = xla.temp_bytes(compiled)
+        original = dataclasses.replace(
+            best,
+            exported=exported,
+            text=text,
+            report=_report_untouched(best.report),
+            untouched=True,
+        )
+        original = _compile(original, compile_candidate)
+        sizes[AS_IT_IS] = xla.temp_bytes(original.compiled)
         if sizes[AS_IT_IS] <= min(sizes.values()):
-            best = dataclasses.replace(
-                best,
-                exported=exported,
-                text=text,
-                report=_report_untouched(best.report),
-                compiled=compiled,
-                untouched=True,
-            )
+            best = original
     return best
+
+
+def _compile(
+    rewritten: Rewritten,
+    compile_candidate: Callable[[export.Exported], jax.stages.Compiled],
+) -> Rewritten:
+    """Returns a step with what it compiles to, and how long that takes."""
+    started = time.perf_counter()
+    compiled = compile_candidate(rewritten.exported)
+    seconds = time.perf_counter() - started
+    return dataclasses.replace(rewritten, compiled=compiled, compile_seconds=seconds)
 
 
 def _saves_much(

@@ -177,6 +177,9 @@ private:
 /// True if `type` is that of a saved value, or of a stack of them.
 bool isSaved(Type type);
 
+/// True if `op` returns stacks of saved values: a forward loop with saves.
+bool savesInStacks(Operation *op);
+
 /// True if `loc` names a transposed computation, JAX's mark of backward.
 bool isBackwardLocation(Location loc);
 

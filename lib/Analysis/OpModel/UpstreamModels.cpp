@@ -134,21 +134,9 @@ getArithForm(Operation *op, ArrayRef<std::optional<LinearForm>> forms) {
   return llvm::TypeSwitch<Operation *, Form>(op)
       .Case<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp>(
           [&](auto) { return forms[0]; })
-      .Case([&](arith::AddIOp) {
-        return LinearForm{forms[0]->scale + forms[1]->scale,
-                          forms[0]->offset + forms[1]->offset};
-      })
-      .Case([&](arith::SubIOp) {
-        return LinearForm{forms[0]->scale - forms[1]->scale,
-                          forms[0]->offset - forms[1]->offset};
-      })
-      .Case([&](arith::MulIOp) -> Form {
-        LinearForm a = *forms[0], b = *forms[1];
-        if (a.scale != 0 && b.scale != 0)
-          return std::nullopt;
-        return LinearForm{a.scale * b.offset + b.scale * a.offset,
-                          a.offset * b.offset};
-      })
+      .Case([&](arith::AddIOp) { return *forms[0] + *forms[1]; })
+      .Case([&](arith::SubIOp) { return *forms[0] - *forms[1]; })
+      .Case([&](arith::MulIOp) { return forms[0]->times(*forms[1]); })
       .Default([](Operation *) { return Form(); });
 }
 

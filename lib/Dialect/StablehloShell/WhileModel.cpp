@@ -35,13 +35,10 @@ std::optional<LinearForm> StandInOpModel::getLinearForm(
     return std::nullopt;
   LinearForm a = *operandForms[0], b = *operandForms[1];
   if (name == "add")
-    return LinearForm{a.scale + b.scale, a.offset + b.offset};
+    return a + b;
   if (name == "subtract")
-    return LinearForm{a.scale - b.scale, a.offset - b.offset};
-  if (name == "multiply" && (a.scale == 0 || b.scale == 0))
-    return LinearForm{a.scale * b.offset + b.scale * a.offset,
-                      a.offset * b.offset};
-  return std::nullopt;
+    return a - b;
+  return name == "multiply" ? a.times(b) : std::nullopt;
 }
 
 bool StandInOpModel::isReshape(Operation *op) const {

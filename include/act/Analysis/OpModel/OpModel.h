@@ -45,6 +45,19 @@ struct LinearForm {
     return scale == other.scale && offset == other.offset;
   }
   bool operator!=(const LinearForm &other) const { return !(*this == other); }
+  LinearForm operator+(const LinearForm &other) const {
+    return {scale + other.scale, offset + other.offset};
+  }
+  LinearForm operator-(const LinearForm &other) const {
+    return {scale - other.scale, offset - other.offset};
+  }
+  /// Nothing if the product is not linear.
+  std::optional<LinearForm> times(const LinearForm &other) const {
+    if (scale != 0 && other.scale != 0)
+      return std::nullopt;
+    return LinearForm{scale * other.offset + other.scale * offset,
+                      offset * other.offset};
+  }
 };
 
 /// An operation that reads or writes the row `index` of `stack`, a slice of

@@ -22,8 +22,6 @@ public:
 
   /// Visits the block that `graph` describes and pairs of loops in it.
   LogicalResult walk(const AutodiffGraph &graph);
-  /// Visits the steps inside loops of `block`; true if there is one.
-  FailureOr<bool> walkLoopsIn(Block &block);
 
 private:
   function_ref<LogicalResult(const AutodiffGraph &)> visit;
@@ -49,22 +47,20 @@ LogicalResult BoundaryWalker::walk(const AutodiffGraph &graph) {
   return visit(graph);
 }
 
-FailureOr<bool> BoundaryWalker::walkLoopsIn(Block &block) {
+FailureOr<bool> mlir::act::visitStepLoops(
+    Block &block, function_ref<FailureOr<bool>(LoopModelInterface)> visit) {
   bool found = false;
   SmallVector<LoopModelInterface> loops(block.getOps<LoopModelInterface>());
   for (LoopModelInterface loop : loops) {
     Block *body = loop.getLoopBody();
     if (!body)
       continue;
-    FailureOr<bool> inner = walkLoopsIn(*body);
-    if (failed(inner))
+    FailureOr<bool> holdsStep = visitStepLoops(*body, visit);
+    if (succeeded(holdsStep) && !*holdsStep)
+      holdsStep = visit(loop);
+    if (failed(holdsStep))
       return failure();
-    std::optional<AutodiffGraph> graph;
-    if (!*inner)
-      graph = AutodiffGraph::build(loop);
-    if (graph && failed(walk(*graph)))
-      return failure();
-    found |= *inner || graph;
+    found |= *holdsStep;
   }
   return found;
 }
@@ -74,9 +70,15 @@ LogicalResult mlir::act::forEachBoundary(
     function_ref<LogicalResult(const AutodiffGraph &)> visit,
     SmallVectorImpl<std::string> &reasons) {
   BoundaryWalker walker(visit, reasons);
+  auto walkLoop = [&](LoopModelInterface loop) -> FailureOr<bool> {
+    std::optional<AutodiffGraph> graph = AutodiffGraph::build(loop);
+    if (graph && failed(walker.walk(*graph)))
+      return failure();
+    return graph.has_value();
+  };
   FailureOr<bool> inLoops = false;
   if (function.getFunctionBody().hasOneBlock())
-    inLoops = walker.walkLoopsIn(function.getFunctionBody().front());
+    inLoops = visitStepLoops(function.getFunctionBody().front(), walkLoop);
   if (failed(inLoops) || *inLoops)
     return failure(failed(inLoops));
   FailureOr<AutodiffGraph> graph =

@@ -13,6 +13,14 @@
 
 namespace mlir::act {
 
+/// Calls `visit` for the loops in `block` whose own loops hold no step, from
+/// the innermost outwards; it returns whether the loop holds one. Returns
+/// whether there was any: then what such loops return are gradients, and the
+/// block is no step. Fails if `visit` does.
+FailureOr<bool>
+visitStepLoops(Block &block,
+               function_ref<FailureOr<bool>(LoopModelInterface)> visit);
+
 /// Calls `visit` for every boundary between forward and backward in
 /// `function`, from the innermost loops outwards: for pairs of loops, for
 /// steps inside a loop, and for the function unless it runs steps in loops.

@@ -32,12 +32,12 @@ static Value getInvariant(const LoopCarries &carries, unsigned number,
 }
 
 JointLoop::JointLoop(LoopPair loops, function_ref<bool(Value)> isFree)
-    : pair(std::move(loops)), isFree(isFree) {
+    : pair(std::move(loops)) {
   OpBuilder builder(pair.backward.getLoop());
   joint = JointLoopOp::create(builder, pair.backward.getLoop().getLoc(),
                               pair.forward.getTripCount());
   builder.createBlock(&joint.getBody());
-  buildForward(builder);
+  buildForward(builder, isFree);
   buildBackward(builder);
 }
 
@@ -57,6 +57,10 @@ bool JointLoop::isKeptConsumer(unsigned number) const {
   return llvm::any_of(pair.stacks, [&](const PairedStack &stack) {
     return stack.isKept && llvm::is_contained(stack.consumers, number);
   });
+}
+
+Value JointLoop::addArgument(Value value) {
+  return joint.getBody().front().addArgument(value.getType(), value.getLoc());
 }
 
 Value JointLoop::addState(OpBuilder &builder, Value argument) {
@@ -80,12 +84,9 @@ JointLoop::getOuterRow(Operation &op, const LoopCarries &loop,
   return std::pair(stack, static_cast<int>(isReversed));
 }
 
-void JointLoop::buildForward(OpBuilder &builder) {
+void JointLoop::buildForward(OpBuilder &builder,
+                             function_ref<bool(Value)> isFree) {
   const LoopCarries &loop = pair.forward;
-  Block &block = joint.getBody().front();
-  auto addArgument = [&](Value like) -> Value {
-    return block.addArgument(like.getType(), like.getLoc());
-  };
   forwardCounter = addArgument(loop.getCounter());
   forwardMap.map(loop.getCounter(), forwardCounter);
   llvm::SmallPtrSet<Operation *, 16> skipped;
@@ -189,10 +190,6 @@ void JointLoop::replaceNestedReads() {
 
 void JointLoop::buildBackward(OpBuilder &builder) {
   const LoopCarries &loop = pair.backward;
-  Block &block = joint.getBody().front();
-  auto addArgument = [&](Value like) -> Value {
-    return block.addArgument(like.getType(), like.getLoc());
-  };
   backwardCounter = addArgument(loop.getCounter());
   backwardMap.map(loop.getCounter(), backwardCounter);
   for (unsigned number = 0; number < loop.size(); ++number) {

@@ -41,7 +41,7 @@ public:
   void erase() { joint.erase(); }
 
 private:
-  void buildForward(OpBuilder &builder);
+  void buildForward(OpBuilder &builder, function_ref<bool(Value)> isFree);
   void buildBackward(OpBuilder &builder);
   /// Lets backward read what the stacks hold; returns what becomes needless.
   llvm::SmallPtrSet<Operation *, 16> mapReads();
@@ -50,6 +50,8 @@ private:
   bool isDropped(unsigned forwardNumber) const;
   bool isDroppedConsumer(unsigned backwardNumber) const;
   bool isKeptConsumer(unsigned backwardNumber) const;
+  /// An argument of the joint block like `value`.
+  Value addArgument(Value value);
   Value addState(OpBuilder &builder, Value argument);
   /// The place in `savedRows` for what `op` reads of a value from outside.
   std::optional<std::pair<Value, int>>
@@ -68,7 +70,6 @@ private:
   void eraseLoops();
 
   LoopPair pair;
-  function_ref<bool(Value)> isFree; ///< during construction
   JointLoopOp joint;
   /// Rows of values from outside, by value and direction, 1 for reversed.
   llvm::DenseMap<std::pair<Value, int>, Value> savedRows;

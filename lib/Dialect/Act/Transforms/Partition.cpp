@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BackwardRewriter.h"
+#include "Boundaries.h"
 #include "JointLoop.h"
 #include "act/Analysis/OpModel/OpModel.h"
 #include "act/Dialect/Act/IR/ActOps.h"
@@ -44,15 +45,9 @@ StringRef mlir::act::stringifyRecompute(RecomputedContractions value) {
 /// True if some value that crosses is large enough to be worth a save.
 static bool hasLargeCrossing(const AutodiffGraph &graph) {
   return llvm::any_of(graph.getCrossing(), [&](Value value) {
-    return !graph.isConstantLike(value) && !graph.isKept(value) &&
-           getNumElements(value.getType()).value_or(0) >= kMinEncodedElements;
-  });
-}
-
-/// True if a loop of forward saves in stacks.
-static bool hasSavingLoop(const AutodiffGraph &graph) {
-  return llvm::any_of(graph.getForward(), [](Operation *op) {
-    return llvm::any_of(op->getResultTypes(), llvm::IsaPred<StackType>);
+    return !graph.isConstantLike(value) &&
+           isWorthEncoding(getNumElements(value.getType()).value_or(0),
+                           /*copies=*/1);
   });
 }
 
@@ -69,9 +64,8 @@ public:
 private:
   using GraphBuilder = function_ref<FailureOr<AutodiffGraph>()>;
 
-  /// Partitions the steps inside loops of `block`; true if there is one. Then
-  /// what such a loop returns are gradients, and the block is no step.
-  FailureOr<bool> partitionLoopsIn(Block &block);
+  /// Partitions what `loop` runs, if that is a step.
+  FailureOr<bool> partitionLoop(LoopModelInterface loop);
   /// Partitions the block that `build` analyses: pairs of loops first, then
   /// what is around them.
   LogicalResult partitionBlock(GraphBuilder build);
@@ -95,32 +89,20 @@ private:
 };
 } // namespace
 
-FailureOr<bool> Partitioner::partitionLoopsIn(Block &block) {
-  bool found = false;
-  SmallVector<LoopModelInterface> loops(block.getOps<LoopModelInterface>());
-  for (LoopModelInterface loop : loops) {
-    Block *body = loop.getLoopBody();
-    if (!body)
-      continue;
-    FailureOr<bool> inner = partitionLoopsIn(*body);
-    if (failed(inner))
-      return failure();
-    if (!*inner && AutodiffGraph::hoistAndBuild(loop)) {
-      bool isStep = true;
-      auto build = [&]() -> FailureOr<AutodiffGraph> {
-        if (std::optional<AutodiffGraph> graph = AutodiffGraph::build(loop))
-          return std::move(*graph);
-        // Equal values were all that backward seemed to read of forward.
-        isStep = false;
-        return failure();
-      };
-      if (failed(partitionBlock(build)) && isStep)
-        return failure();
-      inner = isStep;
-    }
-    found |= *inner;
-  }
-  return found;
+FailureOr<bool> Partitioner::partitionLoop(LoopModelInterface loop) {
+  if (!AutodiffGraph::hoistAndBuild(loop))
+    return false;
+  bool isStep = true;
+  auto build = [&]() -> FailureOr<AutodiffGraph> {
+    if (std::optional<AutodiffGraph> graph = AutodiffGraph::build(loop))
+      return std::move(*graph);
+    // Equal values were all that backward seemed to read of forward.
+    isStep = false;
+    return failure();
+  };
+  if (failed(partitionBlock(build)) && isStep)
+    return failure();
+  return isStep;
 }
 
 LogicalResult Partitioner::partitionPair(const AutodiffGraph &graph,
@@ -236,7 +218,8 @@ LogicalResult Partitioner::partitionLine(GraphBuilder build) {
     return failure();
   Location loc = graph->getBlock().getParentOp()->getLoc();
   if (graph->getKind() == BoundaryKind::StraightLine &&
-      !hasLargeCrossing(*graph) && !hasSavingLoop(*graph)) {
+      !hasLargeCrossing(*graph) &&
+      llvm::none_of(graph->getForward(), savesInStacks)) {
     remark::missed(loc, getRemark())
         << "left alone: no value of " << std::to_string(kMinEncodedElements)
         << " elements or more crosses into backward";
@@ -258,11 +241,11 @@ LogicalResult Partitioner::partitionLine(GraphBuilder build) {
 }
 
 LogicalResult Partitioner::run(unsigned numPrimalResults) {
-  FailureOr<bool> inLoops = failure();
+  FailureOr<bool> inLoops = false;
   if (function.getFunctionBody().hasOneBlock())
-    inLoops = partitionLoopsIn(function.getFunctionBody().front());
-  else
-    inLoops = false;
+    inLoops = visitStepLoops(
+        function.getFunctionBody().front(),
+        [&](LoopModelInterface loop) { return partitionLoop(loop); });
   if (failed(inLoops) || *inLoops)
     return failure(failed(inLoops));
   AutodiffGraph::hoistForward(function, numPrimalResults);

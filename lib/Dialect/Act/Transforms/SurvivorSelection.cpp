@@ -206,7 +206,7 @@ std::optional<Exactness> SurvivorSelection::getExactness(Value value) const {
   // What a loop that saves in stacks returns are activations; of others one
   // cannot know.
   if (isFloat(value) && def && getOpKind(def) == OpKind::Control &&
-      llvm::none_of(def->getResultTypes(), llvm::IsaPred<StackType>))
+      !savesInStacks(def))
     return Exactness::LoopCarried;
   std::optional<Exactness> byType =
       EncodingPolicy::getTypeExactness(type, graph.getNumCopies());
