@@ -12,15 +12,20 @@
 #include "act/Analysis/OpModel/OpModel.h"
 #include "act/Conversion/Passes.h"
 #include "act/Dialect/Act/IR/ActDialect.h"
+#include "act/Dialect/Act/Transforms/BufferizableOpInterfaceImpl.h"
 #include "act/Dialect/Act/Transforms/Passes.h"
+#include "act/Dialect/Act/Transforms/TilingInterfaceImpl.h"
 #include "act/Pipelines/Pipelines.h"
 #include "mlir/IR/DialectRegistry.h"
 
 namespace mlir::act {
 
-/// Adds the act dialect and the models of upstream operations to `registry`.
+/// Adds the act dialect, its external models and those of upstream operations
+/// to `registry`.
 inline void registerActDialects(DialectRegistry &registry) {
   registry.insert<ActDialect>();
+  registerBufferizableOpInterfaceExternalModels(registry);
+  registerTilingInterfaceExternalModels(registry);
   registerUpstreamOpModels(registry);
 }
 

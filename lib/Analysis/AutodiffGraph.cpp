@@ -316,7 +316,7 @@ void AutodiffGraph::findHead() {
       lastLoop = i;
       numBehindLoop = 0;
     }
-    if (getOpKind(op) == OpKind::Contraction) {
+    if (hasContraction(op)) {
       headBegin = i;
       ++numBehindLoop;
     }

@@ -17,6 +17,14 @@ using namespace mlir::act;
 void mlir::act::buildCompressPipeline(OpPassManager &manager,
                                       const CompressOptions &options) {
   manager.addPass(createActInlinePass());
+  manager.addPass(createActRaiseLinearAttentionPass());
+  if (options.slice) {
+    ActSlicePassOptions slice;
+    slice.primalResults = options.primalResults;
+    slice.chunk = options.sliceChunk;
+    slice.states = options.sliceStates;
+    manager.addNestedPass<func::FuncOp>(createActSlicePass(slice));
+  }
   manager.addNestedPass<func::FuncOp>(createActTileRandomPass());
   manager.addNestedPass<func::FuncOp>(createActExposeMasksPass(
       ActExposeMasksPassOptions{options.primalResults}));
@@ -38,6 +46,8 @@ void mlir::act::buildCompressPipeline(OpPassManager &manager,
   encodings.errorBudget = options.errorBudget;
   manager.addPass(createActChooseEncodingsPass(encodings));
   manager.addNestedPass<func::FuncOp>(createActDelayRandomPass());
+  if (options.slice)
+    manager.addNestedPass<func::FuncOp>(createActSequenceUpdatesPass());
 
   manager.addNestedPass<func::FuncOp>(createActVerifyPartitionPass(
       ActVerifyPartitionPassOptions{options.primalResults}));
@@ -48,7 +58,7 @@ void mlir::act::buildCompressPipeline(OpPassManager &manager,
     manager.addPass(createActReportPass(report));
   }
   manager.addPass(createConvertActToStablehloPass(
-      ConvertActToStablehloPassOptions{options.seed}));
+      ConvertActToStablehloPassOptions{options.seed, options.linearAttention}));
 }
 
 void mlir::act::registerActPipelines() {

@@ -58,14 +58,92 @@ def ConvertActToStablehloPass : Pass<"convert-act-to-stablehlo", "ModuleOp"> {
     func.func private @act_load_group_quant4_8x64xf32(...)
     ```
 
+    Operations on linear attention become, with `linear-attention=loop`, calls of
+    private functions, one per operation, attributes and types, that go through the
+    sequence in chunks: `stablehlo.while` loops that cut each chunk out of the
+    tensors and write results in place. Memory beside operands and results does not
+    grow with the sequence, but for 4 bytes per chunk and head with `#act.favor_plus`
+    and with a decay per head. Products are summed in the type of the states. With
+    `linear-attention=call` they become the custom calls that
+    `act-raise-linear-attention` reads. Shapes have to be static.
+
     Compressed values live inside one function: as arguments or results of
     functions, as block arguments and as operands of operations of other dialects
     they are an error, and so is an encoding that has no StableHLO lowering.
   }];
   let options = [
     Option<"seed", "seed", "uint64_t", "0",
-           "Mixed into the noise of stochastic rounding">
+           "Mixed into the noise of stochastic rounding">,
+    Option<"linearAttention", "linear-attention",
+           "::mlir::act::LinearAttentionForm",
+           "::mlir::act::LinearAttentionForm::Loop",
+           "What operations on linear attention become",
+           [{::llvm::cl::values(
+               clEnumValN(::mlir::act::LinearAttentionForm::Loop, "loop",
+                          "loops over chunks, for every target"),
+               clEnumValN(::mlir::act::LinearAttentionForm::Call, "call",
+                          "custom calls of act's kernels for the CPU"))}]>
   ];
+}
+
+def ConvertLinearAttentionToVectorPass
+    : Pass<"convert-linear-attention-to-vector", "ModuleOp"> {
+  let summary = "Lower linear attention on buffers to loops over vectors.";
+  let description = [{
+    Replaces `act.linear_attention`, `act.linear_attention_grad` and
+    `act.linear_attention_state` on memrefs by a parallel loop over sequences and
+    heads that calls kernels, private functions which this pass adds. A kernel
+    walks over chunks of tokens with one state in a workspace; products are tiles
+    of vectors in registers, over copies of the chunk's rows to which feature
+    maps have been applied. Nothing is specialised to the number of tokens or to
+    strides. The gradient is two kernels: one that walks forwards for queries,
+    one that walks backwards for keys and values.
+
+    Before:
+
+    ```mlir
+    act.linear_attention_state
+        ins(%k, %v : memref<2x?x4x64xf32>, memref<2x?x4x64xf32>)
+        outs(%s : memref<2x4x64x64xf32>) {feature_map = #act.square}
+    ```
+
+    After:
+
+    ```mlir
+    scf.forall (%b, %h) in (2, 4) {
+      %k1 = memref.subview %k[%b, 0, %h, 0] ...
+      %v1 = memref.subview %v[%b, 0, %h, 0] ...
+      %s1 = memref.subview %s[%b, %h, 0, 0] ...
+      %workspace = memref.alloc() {alignment = 64 : i64} : memref<30208xi8>
+      func.call @act_linear_attention_state(%k1, %v1, %s1, %s1, %workspace)
+      memref.dealloc %workspace : memref<30208xi8>
+    }
+    ```
+
+    It is an error if an operation is on tensors, has numbers of features or values
+    that are dynamic or above 1024, f64 rows, rows with gaps, a feature map with
+    parameters, decay per channel, fewer heads of queries, keys or values than
+    states, or is a gradient with `decay` or from the state after the last token.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "int64_t", "256",
+           "Bits of a vector register: a power of two, at least 128">,
+    Option<"vectorRegisters", "vector-registers", "int64_t", "16",
+           "Number of vector registers, at least 8">
+  ];
+}
+
+def ExpandVectorExpPass : Pass<"act-expand-vector-exp"> {
+  let summary = "Expand exponentials of f32 vectors to polynomials.";
+  let description = [{
+    `math.exp` of a vector of f32 becomes a polynomial of degree 7 after reduction
+    by multiples of ln(2), as in the Cephes library. The error is below two units
+    in the last place; results that are too small for normal numbers are denormal
+    or 0, those that are too large infinity, and NaN is kept. Other exponentials
+    are left alone.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
 }
 
 #endif // ACT_CONVERSION_PASSES_TD

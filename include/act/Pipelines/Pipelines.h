@@ -9,7 +9,9 @@
 #ifndef ACT_PIPELINES_PIPELINES_H
 #define ACT_PIPELINES_PIPELINES_H
 
+#include "act/Conversion/ActToStablehlo/LinearAttentionForm.h"
 #include "act/Dialect/Act/Transforms/PartitionOptions.h"
+#include "act/Dialect/Act/Transforms/SliceOptions.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -56,6 +58,23 @@ struct CompressOptions : PassPipelineOptions<CompressOptions> {
   Option<bool> rederive{*this, "rederive",
                         llvm::cl::desc("Draw random masks again in backward"),
                         llvm::cl::init(false)};
+  Option<bool> slice{
+      *this, "slice",
+      llvm::cl::desc("Run the loss head, attention and models with linear "
+                     "attention in parts"),
+      llvm::cl::init(false)};
+  Option<int64_t> sliceChunk{
+      *this, "slice-chunk",
+      llvm::cl::desc("Length of the parts of heads and sequences, 0 to choose"),
+      llvm::cl::init(0)};
+  Option<SliceStates> sliceStates{
+      *this, "slice-states",
+      llvm::cl::desc("Where states come from against the sequence"),
+      llvm::cl::init(SliceStates::Stored),
+      llvm::cl::values(clEnumValN(SliceStates::Stored, "stored",
+                                  "a first sweep stores them"),
+                       clEnumValN(SliceStates::Reverse, "reverse",
+                                  "what a part added is subtracted again"))};
   Option<std::string> rules{
       *this, "rules", llvm::cl::desc("File with encodings per kind of value"),
       llvm::cl::init("")};
@@ -70,13 +89,23 @@ struct CompressOptions : PassPipelineOptions<CompressOptions> {
   Option<uint64_t> seed{*this, "seed",
                         llvm::cl::desc("Mixed into the noise of rounding"),
                         llvm::cl::init(0)};
+  Option<LinearAttentionForm> linearAttention{
+      *this, "linear-attention",
+      llvm::cl::desc("What operations on linear attention become"),
+      llvm::cl::init(LinearAttentionForm::Loop),
+      llvm::cl::values(
+          clEnumValN(LinearAttentionForm::Loop, "loop",
+                     "loops over chunks, for every target"),
+          clEnumValN(LinearAttentionForm::Call, "call",
+                     "custom calls of act's kernels for the CPU"))};
   Option<std::string> report{*this, "report",
                              llvm::cl::desc("File for the report in JSON"),
                              llvm::cl::init("")};
 };
 
-/// Inlines the step, tiles its random bits, exposes its masks, partitions it,
-/// chooses encodings, checks the result and lowers it to StableHLO.
+/// Inlines the step, raises its linear attention, slices it if asked to, tiles
+/// its random bits, exposes its masks, partitions it, chooses encodings, checks
+/// the result and lowers it to StableHLO.
 void buildCompressPipeline(OpPassManager &manager,
                            const CompressOptions &options);
 

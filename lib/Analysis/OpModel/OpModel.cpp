@@ -8,6 +8,7 @@
 
 #include "act/Analysis/OpModel/OpModel.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
@@ -202,6 +203,42 @@ static std::optional<LinearForm> walkLinearForm(Value value, Value x,
 std::optional<LinearForm> mlir::act::getLinearForm(Value value, Value x) {
   unsigned budget = 32;
   return walkLinearForm(value, x, budget);
+}
+
+bool mlir::act::hasContraction(Operation *op) {
+  return getOpKind(op) == OpKind::Contraction || op->hasAttr(kSlicedAttr);
+}
+
+SmallVector<IterationAxis> mlir::act::getIterationAxes(Operation *op) {
+  if (auto model = dyn_cast<OpModelInterface>(op))
+    return model.getIterationAxes();
+  return {};
+}
+
+Operation *mlir::act::buildPart(Operation *op, OpBuilder &builder,
+                                ValueRange operands, const IterationAxis &axis,
+                                int64_t length, Value offset) {
+  return cast<OpModelInterface>(op).buildPart(builder, operands, axis, length,
+                                              offset);
+}
+
+Operation *mlir::act::cloneWithLength(Operation *op, OpBuilder &builder,
+                                      ValueRange operands,
+                                      ArrayRef<int64_t> resultDims,
+                                      int64_t length) {
+  IRMapping mapping;
+  mapping.map(op->getOperands(), operands);
+  Operation *copy = builder.clone(*op, mapping);
+  copy->setOperands(operands);
+  for (auto [result, dim] : llvm::zip_equal(copy->getResults(), resultDims)) {
+    if (dim < 0)
+      continue;
+    auto type = cast<RankedTensorType>(result.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    shape[dim] = length;
+    result.setType(type.clone(shape));
+  }
+  return copy;
 }
 
 double mlir::act::getFlops(Operation *op) {

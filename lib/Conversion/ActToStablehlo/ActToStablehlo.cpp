@@ -100,8 +100,10 @@ static LogicalResult verifySupported(Operation *op) {
   bool isAct = isa_and_nonnull<ActDialect>(op->getDialect());
   bool carries =
       isWhile(op) || (isWhile(op->getParentOp()) && op->getNumResults() == 0);
-  if (isAct && !isa<CompressedSaveOp, DequantizeLoadOp, BarrierOp, EmptyStackOp,
-                    StackPushOp, StackReadOp>(op))
+  if (isAct &&
+      !isa<CompressedSaveOp, DequantizeLoadOp, BarrierOp, EmptyStackOp,
+           StackPushOp, StackReadOp>(op) &&
+      !isa<LinearAttentionOpInterface>(op))
     return op->emitOpError("expects an operation with a StableHLO lowering");
   Value index;
   if (auto push = dyn_cast<StackPushOp>(op))
@@ -348,11 +350,9 @@ void Lowering::lower(StackPushOp op) {
     SmallVector<int64_t> shape{1};
     llvm::append_range(shape,
                        cast<RankedTensorType>(value.getType()).getShape());
-    SmallVector<Value> operands{stack, stablehlo.reshape(value, shape)};
-    llvm::append_range(operands, getRowStart(stablehlo, stack, op.getIndex()));
-    parts.push_back(
-        stablehlo.create("dynamic_update_slice", stack.getType(), operands)
-            ->getResult(0));
+    parts.push_back(stablehlo.dynamicUpdateSlice(
+        stack, stablehlo.reshape(value, shape),
+        getRowStart(stablehlo, stack, op.getIndex())));
   }
   storage[op.getResult()] = parts;
 }
@@ -364,15 +364,9 @@ void Lowering::lower(StackReadOp op) {
     auto type = cast<RankedTensorType>(stack.getType());
     auto shape = llvm::to_vector(type.getShape());
     shape.front() = 1;
-    SmallVector<Value> operands{stack};
-    llvm::append_range(operands, getRowStart(stablehlo, stack, op.getIndex()));
-    Operation *slice = stablehlo.create(
-        "dynamic_slice", RankedTensorType::get(shape, type.getElementType()),
-        operands,
-        builder.getNamedAttr("slice_sizes",
-                             builder.getDenseI64ArrayAttr(shape)));
-    parts.push_back(
-        stablehlo.reshape(slice->getResult(0), ArrayRef(shape).drop_front()));
+    Value row = stablehlo.dynamicSlice(
+        stack, getRowStart(stablehlo, stack, op.getIndex()), shape);
+    parts.push_back(stablehlo.reshape(row, ArrayRef(shape).drop_front()));
   }
   storage[op.getResult()] = parts;
 }
@@ -451,8 +445,11 @@ void Lowering::finish() {
     block->eraseArguments(0, count);
 }
 
-LogicalResult mlir::act::convertActToStablehlo(ModuleOp module, uint64_t seed) {
-  if (failed(verifySupported(module)))
+LogicalResult
+mlir::act::convertActToStablehlo(ModuleOp module, uint64_t seed,
+                                 LinearAttentionForm linearAttention) {
+  if (failed(verifySupported(module)) ||
+      failed(convertLinearAttentionToStablehlo(module, linearAttention)))
     return failure();
   Lowering lowering(module, seed);
   lowering.prepare(module);
@@ -475,10 +472,11 @@ struct ConvertActToStablehloPass
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<ActDialect, func::FuncDialect>();
     registerStablehloEncodingModels(registry);
+    registerStablehloFeatureMapModels(registry);
   }
 
   void runOnOperation() override {
-    if (failed(convertActToStablehlo(getOperation(), seed)))
+    if (failed(convertActToStablehlo(getOperation(), seed, linearAttention)))
       signalPassFailure();
   }
 };

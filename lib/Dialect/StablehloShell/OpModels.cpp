@@ -196,16 +196,15 @@ static double countElements(Type type) {
   return static_cast<double>(getNumElements(type).value_or(0));
 }
 
-static std::string getText(Operation *op, StringRef attribute) {
+std::string mlir::act::shell::getText(Operation *op, StringRef attribute) {
   std::string text;
   if (Attribute value = op->getAttr(attribute))
     llvm::raw_string_ostream(text) << value;
   return text;
 }
 
-/// The entries of the list after `key` in `text`: {"0", "1", "i", "o"} for
-/// "[0, 1, i, o]".
-static SmallVector<StringRef> getList(StringRef text, StringRef key) {
+SmallVector<StringRef> mlir::act::shell::getList(StringRef text,
+                                                 StringRef key) {
   size_t position = text.find(key);
   if (position == StringRef::npos)
     return {};

@@ -10,6 +10,7 @@
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace mlir::act;
@@ -255,6 +256,23 @@ Value StablehloBuilder::concatenate(ValueRange operands, int64_t dimension) {
       ->getResult(0);
 }
 
+Value StablehloBuilder::dynamicSlice(Value operand, ValueRange starts,
+                                     ArrayRef<int64_t> sizes) {
+  SmallVector<Value> operands{operand};
+  llvm::append_range(operands, starts);
+  return create("dynamic_slice", typeOf(operand).clone(sizes), operands,
+                named("slice_sizes", sizes))
+      ->getResult(0);
+}
+
+Value StablehloBuilder::dynamicUpdateSlice(Value operand, Value update,
+                                           ValueRange starts) {
+  SmallVector<Value> operands{operand, update};
+  llvm::append_range(operands, starts);
+  return create("dynamic_update_slice", operand.getType(), operands)
+      ->getResult(0);
+}
+
 //===----------------------------------------------------------------------===//
 // The rest
 //===----------------------------------------------------------------------===//
@@ -325,6 +343,72 @@ Value StablehloBuilder::reduce(Value operand, ArrayRef<int64_t> dimensions,
                                Combiner combiner) {
   Value init = neutral(typeOf(operand).getElementType(), combiner);
   return reduce(operand, init, dimensions, combiner);
+}
+
+/// Appends the sizes of `type` that are neither in `batch` nor `contracting`.
+static void appendFree(RankedTensorType type, ArrayRef<int64_t> batch,
+                       ArrayRef<int64_t> contracting,
+                       SmallVectorImpl<int64_t> &shape) {
+  for (auto [i, size] : llvm::enumerate(type.getShape())) {
+    auto dimension = static_cast<int64_t>(i);
+    if (!llvm::is_contained(batch, dimension) &&
+        !llvm::is_contained(contracting, dimension))
+      shape.push_back(size);
+  }
+}
+
+Value StablehloBuilder::dotGeneral(Value lhs, Value rhs,
+                                   ArrayRef<int64_t> lhsBatch,
+                                   ArrayRef<int64_t> rhsBatch,
+                                   ArrayRef<int64_t> lhsContracting,
+                                   ArrayRef<int64_t> rhsContracting) {
+  SmallVector<int64_t> shape;
+  for (int64_t dimension : lhsBatch)
+    shape.push_back(typeOf(lhs).getDimSize(dimension));
+  appendFree(typeOf(lhs), lhsBatch, lhsContracting, shape);
+  appendFree(typeOf(rhs), rhsBatch, rhsContracting, shape);
+  std::string numbers;
+  llvm::raw_string_ostream os(numbers);
+  std::pair<StringRef, ArrayRef<int64_t>> lists[] = {
+      {"lhs_batching_dimensions", lhsBatch},
+      {"rhs_batching_dimensions", rhsBatch},
+      {"lhs_contracting_dimensions", lhsContracting},
+      {"rhs_contracting_dimensions", rhsContracting}};
+  llvm::interleaveComma(lists, os, [&](auto &list) {
+    os << list.first << " = [";
+    llvm::interleaveComma(list.second, os);
+    os << "]";
+  });
+  Attribute precision = dialectAttr("precision HIGHEST");
+  NamedAttribute attributes[] = {
+      named("dot_dimension_numbers", dialectAttr("dot<" + numbers + ">")),
+      named("precision_config", builder.getArrayAttr({precision, precision}))};
+  return create("dot_general", typeOf(lhs).clone(shape), {lhs, rhs}, attributes)
+      ->getResult(0);
+}
+
+SmallVector<Value> StablehloBuilder::countedLoop(
+    int64_t count, ValueRange carried,
+    function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  SmallVector<Value> operands{scalar(builder.getI32Type(), 0)};
+  llvm::append_range(operands, carried);
+  SmallVector<Type> types = llvm::to_vector(ValueRange(operands).getTypes());
+  Operation *loop = create("while", types, operands, {}, 2);
+  SmallVector<Location> locations(types.size(), loc);
+  OpBuilder::InsertionGuard guard(builder);
+
+  Block *condition =
+      builder.createBlock(&loop->getRegion(0), {}, types, locations);
+  Value limit = scalar(builder.getI32Type(), count);
+  create("return", {},
+         compare(Comparison::LT, condition->getArgument(0), limit));
+
+  Block *block = builder.createBlock(&loop->getRegion(1), {}, types, locations);
+  Value number = block->getArgument(0);
+  SmallVector<Value> next{add(number, scalar(builder.getI32Type(), 1))};
+  llvm::append_range(next, body(number, block->getArguments().drop_front()));
+  create("return", {}, next);
+  return llvm::to_vector_of<Value>(loop->getResults().drop_front());
 }
 
 SmallVector<Value> StablehloBuilder::optimizationBarrier(ValueRange operands) {

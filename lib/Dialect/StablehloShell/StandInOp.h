@@ -121,6 +121,10 @@ struct StandInOpModel : OpModelInterface::FallbackModel<StandInOpModel> {
   bool isReshape(Operation *op) const;
   std::optional<RowAccess> getRowRead(Operation *op) const;
   std::optional<RowAccess> getRowWrite(Operation *op) const;
+  SmallVector<IterationAxis> getIterationAxes(Operation *op) const;
+  Operation *buildPart(Operation *op, OpBuilder &builder, ValueRange operands,
+                       const IterationAxis &axis, int64_t length,
+                       Value offset) const;
   double getFlops(Operation *op) const;
 
 private:
@@ -151,6 +155,14 @@ struct WhileModel : LoopModelInterface::FallbackModel<WhileModel> {
 std::optional<uint64_t>
 computeUpperBound(const OpRow &row, Operation *op,
                   ArrayRef<std::optional<uint64_t>> operandBounds);
+
+/// The text of an attribute, empty if there is none. Attributes of the dialect
+/// are kept as text.
+std::string getText(Operation *op, StringRef attribute);
+
+/// The entries of the list after `key` in `text`: {"0", "1", "i", "o"} for
+/// "[0, 1, i, o]".
+SmallVector<StringRef> getList(StringRef text, StringRef key);
 
 /// Floating-point operations of `op`, of kind `kind`.
 double computeFlops(OpKind kind, Operation *op);

@@ -103,6 +103,17 @@ static void buildRest(StablehloBuilder &b, Value x, Value i, Value u,
       results.push_back(b.reduce(x, {1}, combiner));
   }
   llvm::append_range(results, b.optimizationBarrier({x, i}));
+  Value place = b.scalar(b.getBuilder().getI32Type(), 1);
+  results.push_back(b.dynamicSlice(x, {place, place}, {2, 3}));
+  results.push_back(b.dynamicUpdateSlice(x, results.back(), {place, place}));
+  results.push_back(b.dotGeneral(x, x, {}, {}, {1}, {1}));
+  results.push_back(b.dotGeneral(x, x, {0}, {0}, {1}, {1}));
+  llvm::append_range(
+      results, b.countedLoop(3, {x, i}, [&](Value number, ValueRange carried) {
+        Value spread = b.broadcastInDim(number, {4, 8}, {});
+        return SmallVector<Value>{b.add(carried[0], carried[0]),
+                                  b.add(carried[1], spread)};
+      }));
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #ifndef ACT_ANALYSIS_OPMODEL_OPMODEL_H
 #define ACT_ANALYSIS_OPMODEL_OPMODEL_H
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/Operation.h"
@@ -69,12 +70,46 @@ struct RowAccess {
   Value row;
 };
 
+/// How the iterations of an operation along an axis belong together.
+enum class AxisKind {
+  Parallel,  ///< each computes its own part of the results
+  Reduction, ///< the results are the sums of what each computes
+  Sequential ///< each needs a state that the one before leaves
+};
+
+/// An axis that an operation iterates over: the dimension of each operand and
+/// result that it runs along, -1 where it runs along none.
+struct IterationAxis {
+  AxisKind kind = AxisKind::Parallel;
+  SmallVector<int64_t, 4> operandDims;
+  SmallVector<int64_t, 2> resultDims;
+  /// For reductions, the operand that the parts are added to, if the operation
+  /// has one, as `scatter` does: parts may be computed one after the other,
+  /// each with the result of the one before as this operand. Else -1, and the
+  /// parts are added up.
+  int64_t accumulator = -1;
+  /// For sequential axes, the state as operand and result: that before and that
+  /// after a part, in the order of the iterations or against it.
+  struct Carry {
+    unsigned operand;
+    unsigned result;
+  };
+  SmallVector<Carry, 2> carries;
+  bool isReversed = false;
+};
+
 /// Name of `kind` as printed in reports, for example "contraction".
 llvm::StringRef stringifyOpKind(OpKind kind);
 
 /// True for kinds whose operations cost about as much as reading their
 /// operands.
 bool isCheapKind(OpKind kind);
+
+/// Creates `op` again with other operands, and results that are `length` long
+/// along `resultDims` (-1 for results that keep their type).
+Operation *cloneWithLength(Operation *op, OpBuilder &builder,
+                           ValueRange operands, ArrayRef<int64_t> resultDims,
+                           int64_t length);
 
 /// One flop per result element.
 double getDefaultFlops(Operation *op);
@@ -125,6 +160,11 @@ std::optional<RowAccess> getRowWrite(Operation *op);
 /// at most a few dozen operations.
 std::optional<LinearForm> getLinearForm(Value value, Value x);
 
+/// See OpModelInterface; empty without a model.
+SmallVector<IterationAxis> getIterationAxes(Operation *op);
+Operation *buildPart(Operation *op, OpBuilder &builder, ValueRange operands,
+                     const IterationAxis &axis, int64_t length, Value offset);
+
 /// See OpModelInterface; one flop per result element without a model.
 double getFlops(Operation *op);
 
@@ -139,6 +179,15 @@ std::optional<uint64_t> getGreatestElement(Attribute elements, bool isSigned);
 /// Unit attribute of loops that compute random values tile by tile: pure,
 /// deterministic, and functions of a key and other small values.
 constexpr llvm::StringLiteral kTiledRandomAttr = "act.tiled_random";
+
+/// Unit attribute of loops that `act-slice` made.
+constexpr llvm::StringLiteral kSlicedAttr = "act.sliced";
+
+/// Unit attribute of those that hold forward and backward of a whole step.
+constexpr llvm::StringLiteral kSlicedStepAttr = "act.sliced_step";
+
+/// True for contractions, and for loops over the parts of a region around one.
+bool hasContraction(Operation *op);
 
 /// Operands of `op` and the values its regions use from outside, each once, in
 /// order of first use.

@@ -108,6 +108,24 @@ def Act_OpModelInterface : OpInterface<"OpModelInterface"> {
       "::std::optional<::mlir::act::RowAccess>", "getRowWrite", (ins), [{}],
       [{ return std::nullopt; }]>,
     InterfaceMethod<[{
+        The axes along which the operation can be computed in parts. Those of size 1
+        and those that move elements along a dimension are left out.
+      }],
+      "::llvm::SmallVector<::mlir::act::IterationAxis>", "getIterationAxes", (ins),
+      [{}], [{ return {}; }]>,
+    InterfaceMethod<[{
+        Creates the operation that computes the part of `length` iterations of
+        `axis` from `offset` (an i32 scalar) on, of `operands` that are parts.
+      }],
+      "::mlir::Operation *", "buildPart",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands,
+           "const ::mlir::act::IterationAxis &":$axis, "int64_t":$length,
+           "::mlir::Value":$offset),
+      [{}], [{
+        return ::mlir::act::cloneWithLength($_op.getOperation(), builder, operands,
+                                            axis.resultDims, length);
+      }]>,
+    InterfaceMethod<[{
         Floating-point operations of one execution; 2 m n k for a contraction.
       }],
       "double", "getFlops", (ins), [{}],

@@ -132,6 +132,10 @@ public:
   Value pad(Value operand, Value value, ArrayRef<int64_t> low,
             ArrayRef<int64_t> high, ArrayRef<int64_t> interior = {});
   Value concatenate(ValueRange operands, int64_t dimension);
+  /// The block of shape `sizes` at `starts`, one rank-0 integer per dimension.
+  Value dynamicSlice(Value operand, ValueRange starts, ArrayRef<int64_t> sizes);
+  /// `operand` with `update` in place of the block at `starts`.
+  Value dynamicUpdateSlice(Value operand, Value update, ValueRange starts);
 
   //===--------------------------------------------------------------------===//
   // The rest
@@ -142,6 +146,19 @@ public:
                Combiner combiner);
   /// The same, starting with the neutral element of `combiner`.
   Value reduce(Value operand, ArrayRef<int64_t> dimensions, Combiner combiner);
+
+  /// Sums of products in full precision of the element type. The result has the
+  /// dimensions `batch`, then those of `lhs` and of `rhs` that remain.
+  Value dotGeneral(Value lhs, Value rhs, ArrayRef<int64_t> lhsBatch,
+                   ArrayRef<int64_t> rhsBatch, ArrayRef<int64_t> lhsContracting,
+                   ArrayRef<int64_t> rhsContracting);
+
+  /// Runs `body` for the numbers 0, 1, ... below `count`, which it gets as a
+  /// rank-0 i32 with the values that it carries; it returns those of the next
+  /// iteration. Uses nothing else from outside. Returns the last ones.
+  SmallVector<Value>
+  countedLoop(int64_t count, ValueRange carried,
+              function_ref<SmallVector<Value>(Value, ValueRange)> body);
 
   /// The operands again, available only once all of them are.
   SmallVector<Value> optimizationBarrier(ValueRange operands);

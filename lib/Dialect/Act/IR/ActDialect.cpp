@@ -9,6 +9,7 @@
 #include "act/Dialect/Act/IR/ActDialect.h"
 #include "act/Dialect/Act/IR/ActOps.h"
 #include "act/Dialect/Act/IR/ActTypes.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::act;

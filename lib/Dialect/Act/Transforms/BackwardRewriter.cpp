@@ -364,7 +364,7 @@ void BackwardRewriter::rewriteOperation(Operation *op, unsigned position) {
   if (isLate)
     for (Value result : op->getResults())
       cotangents.add(result);
-  if (getOpKind(op) == OpKind::Contraction)
+  if (hasContraction(op))
     ++numContractions;
 }
 

@@ -53,14 +53,16 @@ FailureOr<bool> mlir::act::visitStepLoops(
   SmallVector<LoopModelInterface> loops(block.getOps<LoopModelInterface>());
   for (LoopModelInterface loop : loops) {
     Block *body = loop.getLoopBody();
-    if (!body)
+    // A sliced head has both directions too, but the step goes on around it.
+    bool isWholeStep = loop->hasAttr(kSlicedStepAttr);
+    if (!body || (loop->hasAttr(kSlicedAttr) && !isWholeStep))
       continue;
     FailureOr<bool> holdsStep = visitStepLoops(*body, visit);
     if (succeeded(holdsStep) && !*holdsStep)
       holdsStep = visit(loop);
     if (failed(holdsStep))
       return failure();
-    found |= *holdsStep;
+    found |= *holdsStep || isWholeStep;
   }
   return found;
 }

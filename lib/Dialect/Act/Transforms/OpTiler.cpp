@@ -478,14 +478,9 @@ Value BlockTiler::getOrSlice(OpBuilder &builder, Value value,
   StablehloBuilder b(builder, value.getLoc());
   RankedTensorType type = getTileType(value, tile);
   Value zero = b.scalar(builder.getI32Type(), 0);
-  SmallVector<Value> operands(type.getRank() + 1, zero);
-  operands.front() = value;
-  operands[tile.dim + 1] = getStart(b, tile);
-  Value result =
-      b.create("dynamic_slice", type, operands,
-               builder.getNamedAttr("slice_sizes", builder.getDenseI64ArrayAttr(
-                                                       type.getShape())))
-          ->getResult(0);
+  SmallVector<Value> starts(type.getRank(), zero);
+  starts[tile.dim] = getStart(b, tile);
+  Value result = b.dynamicSlice(value, starts, type.getShape());
   built[value].emplace_back(tile, result);
   return result;
 }

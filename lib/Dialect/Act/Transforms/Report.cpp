@@ -52,6 +52,13 @@ static StringRef explain(Exactness reason) {
   llvm_unreachable("unknown reason");
 }
 
+/// Loops in `step` with the unit attribute `name`.
+static int64_t countLoops(FunctionOpInterface step, StringRef name) {
+  int64_t count = 0;
+  step.walk([&](Operation *op) { count += op->hasAttr(name); });
+  return count;
+}
+
 namespace {
 /// A large value that backward reads in full.
 struct FullValue {
@@ -220,6 +227,8 @@ void ReportWriter::write(unsigned numPrimal) {
     json.attribute("primal_results", numPrimal);
     json.attribute("boundaries", summary.numBoundaries);
     json.attribute("loop_pairs", summary.numPairs);
+    json.attribute("sliced_loops", countLoops(function, kSlicedAttr));
+    json.attribute("sliced_steps", countLoops(function, kSlicedStepAttr));
     json.attribute("forward_operations", summary.numForward);
     json.attribute("backward_operations", summary.numBackward);
     json.attribute("cloned_operations", summary.numClones);

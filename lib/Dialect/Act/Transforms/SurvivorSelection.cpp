@@ -198,6 +198,27 @@ void SurvivorSelection::findRederived() {
   }
 }
 
+/// True if `act-slice` made a loop of what computes `value`, and each iteration
+/// of it a part by a contraction: an activation like that of the contraction.
+static bool isSlicedActivation(Value value) {
+  Operation *loop = value.getDefiningOp();
+  auto model = dyn_cast<LoopModelInterface>(loop);
+  if (!model || !loop->hasAttr(kSlicedAttr))
+    return false;
+  Operation *update =
+      model.getNextValues()[cast<OpResult>(value).getResultNumber()]
+          .getDefiningOp();
+  if (!update || getOpKind(update) != OpKind::Indexing ||
+      update->getNumOperands() < 2)
+    return false;
+  Operation *def = update->getOperand(1).getDefiningOp();
+  while (
+      def && def->getNumOperands() == 1 &&
+      (getOpKind(def) == OpKind::View || getOpKind(def) == OpKind::Elementwise))
+    def = def->getOperand(0).getDefiningOp();
+  return def && getOpKind(def) == OpKind::Contraction;
+}
+
 std::optional<Exactness> SurvivorSelection::getExactness(Value value) const {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type)
@@ -206,7 +227,7 @@ std::optional<Exactness> SurvivorSelection::getExactness(Value value) const {
   // What a loop that saves in stacks returns are activations; of others one
   // cannot know.
   if (isFloat(value) && def && getOpKind(def) == OpKind::Control &&
-      !savesInStacks(def))
+      !savesInStacks(def) && !isSlicedActivation(value))
     return Exactness::LoopCarried;
   std::optional<Exactness> byType =
       EncodingPolicy::getTypeExactness(type, graph.getNumCopies());

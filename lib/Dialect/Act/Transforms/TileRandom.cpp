@@ -443,12 +443,9 @@ void ChainTiler::buildBody(Operation *loop, BlockTiler &tiler,
     Value whole = argument;
     for (int64_t part = 0; part < division.parts; ++part) {
       Tile tile = division.getTile(part);
-      SmallVector<Value> operands(getShape().size() + 2, zero);
-      operands[0] = whole;
-      operands[1] = tiler.get(result, tile);
-      operands[tile.dim + 2] = tiler.getStart(b, tile);
-      whole = b.create("dynamic_update_slice", whole.getType(), operands)
-                  ->getResult(0);
+      SmallVector<Value> starts(getShape().size(), zero);
+      starts[tile.dim] = tiler.getStart(b, tile);
+      whole = b.dynamicUpdateSlice(whole, tiler.get(result, tile), starts);
     }
     returned.push_back(whole);
   }

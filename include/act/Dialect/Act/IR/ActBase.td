@@ -36,6 +36,7 @@ def Act_Dialect : Dialect {
     adding an attribute and one lowering per target.
   }];
   let cppNamespace = "::mlir::act";
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let extraClassDeclaration = [{

@@ -57,6 +57,20 @@ def Act_Exactness : I32EnumAttr<"Exactness",
   let genSpecializedAttr = 0;
 }
 
+def Act_DecayKind : I32EnumAttr<"DecayKind",
+    "What the states of linear attention are multiplied by at each token", [
+      I32EnumAttrCase<"None", 0, "none">,
+      I32EnumAttrCase<"Head", 1, "head">,
+      I32EnumAttrCase<"Token", 2, "token">,
+      I32EnumAttrCase<"Channel", 3, "channel">]> {
+  let description = [{
+    Follows from the rank of the operand `decay`: none, one number per head, per
+    token and head, or per token, head and feature.
+  }];
+  let cppNamespace = "::mlir::act";
+  let genSpecializedAttr = 0;
+}
+
 def Act_ExactnessAttr : EnumAttr<Act_Dialect, Act_Exactness, "exactness"> {
   let assemblyFormat = "`<` $value `>`";
 }

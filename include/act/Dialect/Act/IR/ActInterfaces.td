@@ -47,4 +47,23 @@ def Act_EncodingAttrInterface : AttrInterface<"EncodingAttrInterface"> {
   ];
 }
 
+def Act_FeatureMapAttrInterface : AttrInterface<"FeatureMapAttrInterface"> {
+  let cppNamespace = "::mlir::act";
+  let description = [{
+    The function f that linear attention applies to every row of its queries and
+    keys: P numbers to M features. How to compute it and its gradient is up to the
+    targets, which implement interfaces of their own for the maps they know.
+  }];
+  let methods = [
+    InterfaceMethod<
+      "The name in `backend_config` of custom calls: `elu_plus_one`.",
+      "::llvm::StringRef", "getName">,
+    InterfaceMethod<[{
+        True if the map reads the operand `features` (random directions, [M, P]).
+        Without it works element by element and M = P.
+      }],
+      "bool", "hasParameters">
+  ];
+}
+
 #endif // ACT_DIALECT_ACT_IR_ACTINTERFACES_TD

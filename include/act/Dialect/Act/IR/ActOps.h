@@ -9,13 +9,31 @@
 #ifndef ACT_DIALECT_ACT_IR_ACTOPS_H
 #define ACT_DIALECT_ACT_IR_ACTOPS_H
 
+#include "act/Analysis/OpModel/OpModel.h"
 #include "act/Dialect/Act/IR/ActDialect.h"
 #include "act/Dialect/Act/IR/ActTypes.h"
+#include "act/Dialect/Act/IR/LinearAttentionInterface.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mlir::act::detail {
+
+/// The shapes of the results of `op`, which are those of its destinations.
+LogicalResult reifyDestinations(OpBuilder &builder,
+                                DestinationStyleOpInterface op,
+                                ReifiedRankedShapedTypeDims &shapes);
+
+/// Buffers are read, destinations written too; tensors have no effects.
+void getLinearAttentionEffects(
+    LinearAttentionOpInterface op,
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects);
+
+} // namespace mlir::act::detail
 
 #define GET_OP_CLASSES
 #include "act/Dialect/Act/IR/ActOps.h.inc"

@@ -10,6 +10,7 @@
 #define ACT_DIALECT_ACT_IR_ACTOPS_TD
 
 include "act/Dialect/Act/IR/CompressionOps.td"
+include "act/Dialect/Act/IR/LinearAttentionOps.td"
 include "act/Dialect/Act/IR/LoopOps.td"
 
 #endif // ACT_DIALECT_ACT_IR_ACTOPS_TD

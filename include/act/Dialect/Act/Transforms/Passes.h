@@ -10,6 +10,7 @@
 #define ACT_DIALECT_ACT_TRANSFORMS_PASSES_H
 
 #include "act/Dialect/Act/Transforms/PartitionOptions.h"
+#include "act/Dialect/Act/Transforms/SliceOptions.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/Pass.h"

@@ -219,6 +219,134 @@ def ActInlinePass : Pass<"act-inline", "ModuleOp"> {
   }];
 }
 
+def ActSlicePass : InterfacePass<"act-slice", "FunctionOpInterface"> {
+  let summary = "Run token-wise regions and linear attention models in parts";
+  let description = [{
+    Replaces regions of a training step by loops over parts of them, so that what
+    they compute exists for one part at a time. It runs before `act-partition`, on the
+    whole step, and cuts along the axes that each operation has (`getIterationAxes` of
+    `OpModelInterface`): a region is a set of operations such that a part of the
+    results of one is all that a part of the next needs, or is summed up.
+
+    * `head`: what touches the logits of a language model, forward and backward, in
+      one loop: logits, cross-entropy, its gradient, the products with it. Weight
+      gradients are summed up over the parts (in f32 where they are shorter). If the
+      gradient depends on a sum over all tokens that is not known before, two loops,
+      the second of which computes the logits again.
+    * `attention`: what touches the scores of softmax attention, along sequences,
+      heads or queries, in two loops: forward, and backward, which computes the scores
+      again from queries, keys and the row statistics that forward kept.
+    * `layers`: of layers that are wider inside than outside, such as MLP blocks,
+      backward in one loop, which computes the first product and the activation
+      function again, so that nothing inside of the layer is saved.
+    * `sequence`: with `act.linear_attention` in it, all of the model from the tokens to
+      the loss of each, cut along the sequence (SLiM Performers, arXiv 2012.11346,
+      section 3). A first sweep computes the states of linear attention before each
+      part; a second walks the parts from the last to the first, computes forward of a
+      part again and then its gradients. With `states=reverse` the first sweep only
+      computes the final states, and the second subtracts what each part added
+      (section 3.2 there): memory does not grow with the number of parts, but errors
+      do, 17 to 530 times in measurements.
+
+    Values keep their bits where parts of an operation compute what the whole does:
+    loss values per token are collected and summed up as before. Random masks depend on
+    the position of an element alone, so they do not depend on the parts.
+
+    The size of the parts, without `chunk`, is the largest for which what a region has
+    alive for a part is below what it reads and returns. Where that does not divide the
+    axis the last part is shorter.
+
+    Regions that cannot be cut are left alone with a remark that names the operation.
+    With `act.linear_attention` in the step, or `required`, this is an error.
+
+    Example, with `chunk=16`:
+
+    ```mlir
+    %logits = "stablehlo.dot_general"(%x, %w) ... -> tensor<64x1000xf32>
+    %shift = "stablehlo.exponential"(%logits) ...
+    %sum = "stablehlo.reduce"(%shift, %zero) ... -> tensor<64xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %r:2 = "stablehlo.while"(%i0, %sum0) ({ ... }, {
+    ^bb0(%i: tensor<i32>, %sums: tensor<64xf32>):
+      %x1 = "stablehlo.dynamic_slice"(%x, %offset, %c0) ... -> tensor<16x32xf32>
+      %logits = "stablehlo.dot_general"(%x1, %w) ... -> tensor<16x1000xf32>
+      %shift = "stablehlo.exponential"(%logits) ...
+      %sum = "stablehlo.reduce"(%shift, %zero) ... -> tensor<16xf32>
+      %next = "stablehlo.dynamic_update_slice"(%sums, %sum, %offset) ...
+      "stablehlo.return"(%i1, %next) ...
+    }) {act.sliced} ...
+    ```
+  }];
+  let options = [
+    Option<"primalResults", "primal-results", "unsigned", "1",
+           "Number of leading results that forward computes; the attribute "
+           "`act.primal_results` of a function overrides it">,
+    Option<"chunk", "chunk", "int64_t", "0",
+           "Length of the parts of heads and sequences, 0 to choose one">,
+    Option<"head", "head", "bool", "true", "Slice the loss head">,
+    Option<"attention", "attention", "bool", "true", "Slice softmax attention">,
+    Option<"layers", "layers", "bool", "true",
+           "Slice backward of layers that are wider inside than outside">,
+    Option<"sequence", "sequence", "bool", "true",
+           "Slice models with linear attention along the sequence">,
+    Option<"states", "states", "::mlir::act::SliceStates",
+           "::mlir::act::SliceStates::Stored",
+           "Where states come from against the sequence",
+           [{::llvm::cl::values(
+             clEnumValN(::mlir::act::SliceStates::Stored, "stored",
+                        "a first sweep stores them"),
+             clEnumValN(::mlir::act::SliceStates::Reverse, "reverse",
+                        "what a part added is subtracted again"))}]>,
+    Option<"minBytes", "min-bytes", "int64_t", "1 << 20",
+           "Regions whose largest value has fewer bytes are left alone">,
+    Option<"required", "required", "bool", "false",
+           "Fail if nothing can be sliced">
+  ];
+  let dependentDialects = ["::mlir::act::ActDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def ActSequenceUpdatesPass
+    : InterfacePass<"act-sequence-updates", "FunctionOpInterface"> {
+  let summary = "Update one parameter after the other";
+  let description = [{
+    An optimizer inside of the step makes new parameters and moments of gradients.
+    Frameworks write that down tensor list by tensor list: all gradients are clipped,
+    then all moments computed, then all parameters. XLA then has a copy of every
+    gradient alive at once, often wider than the gradient itself, which is the peak
+    once activations are gone. This pass finds the elementwise operations from each
+    gradient of at least `min-elements` elements to results of the step, and lets an
+    `act.barrier` hold each such update back until the one before is done. No value
+    changes.
+
+    Example:
+
+    ```mlir
+    %p1 = "stablehlo.subtract"(%p, %g) ... // of one parameter
+    %r1 = "stablehlo.subtract"(%r, %h) ... // of another
+    return %p1, %r1
+    ```
+
+    becomes
+
+    ```mlir
+    %p1 = "stablehlo.subtract"(%p, %g) ...
+    %b:2 = act.barrier %h, %p1 : tensor<512x512xf32>, tensor<512x512xf32>
+    %r1 = "stablehlo.subtract"(%r, %b#0) ...
+    return %b#1, %r1
+    ```
+  }];
+  let options = [
+    Option<"minElements", "min-elements", "int64_t", "1 << 16",
+           "Elements of the smallest gradients that are held back">
+  ];
+  let dependentDialects = ["::mlir::act::ActDialect"];
+}
+
 def ActTileRandomPass : InterfacePass<"act-tile-random", "FunctionOpInterface"> {
   let summary = "Compute random masks and bits tile by tile";
   let description = [{
@@ -364,6 +492,54 @@ def ActExposeMasksPass : InterfacePass<"act-expose-masks", "FunctionOpInterface"
            "Number of leading results that forward computes (loss, auxiliary "
            "values); the attribute `act.primal_results` of a function overrides it">
   ];
+}
+
+def ActRaiseLinearAttentionPass : Pass<"act-raise-linear-attention", "ModuleOp"> {
+  let summary = "Turn custom calls of linear attention into operations.";
+  let description = [{
+    Replaces every `stablehlo.custom_call` of `act_linear_attention`,
+    `act_linear_attention_grad` and `act_linear_attention_state`, which is what
+    `act.linear_attention` is in a step that JAX lowers, by the operation of that
+    name. `convert-act-to-stablehlo` with `linear-attention=call` is the inverse.
+
+    Operands are those of the operation in order, without the destinations whose
+    elements are not read: `q, k, v[, decay][, features], S[, z]` for forward, `q, k,
+    v[, decay][, features][, o, d], do, S[, z], dS[, dz]` for the gradient and `k, v[,
+    decay][, features], S[, z]` for the state. Results are those of the operation.
+    The `backend_config` has the keys
+
+    | key | value | in calls of |
+    |---|---|---|
+    | `feature_map` | string: `identity`, `relu`, `elu_plus_one`, `square`, `exp`, `favor_plus` | all |
+    | `normalize` | i1 | all |
+    | `chunk` | i64 | all |
+    | `decay` | string: `none`, `head`, `token`, `channel` | all |
+    | `scale`, `epsilon` | f64 | forward, gradient |
+    | `state_policy` | string: `rescan`, `checkpoint`, `reverse` | gradient |
+    | `segment` | i64, 0 unless `checkpoint` | gradient |
+    | `subtract` | i1 | state |
+
+    and no others. A call that is not as described is an error, and so are shapes
+    that are not static.
+
+    Example:
+
+    ```mlir
+    %0:2 = "stablehlo.custom_call"(%q, %k, %v, %s) <{api_version = 4 : i32,
+        backend_config = {chunk = 0 : i64, decay = "none", epsilon = 0.0 : f64,
+                          feature_map = "square", normalize = false, scale = 1.0 : f64},
+        call_target_name = "act_linear_attention"}> : ...
+    ```
+
+    becomes
+
+    ```mlir
+    %o = tensor.empty() : tensor<2x512x8x64xf32>
+    %0:2 = act.linear_attention ins(%q, %k, %v : ...) outs(%o, %s : ...)
+        {feature_map = #act.square}
+    ```
+  }];
+  let dependentDialects = ["::mlir::act::ActDialect", "::mlir::tensor::TensorDialect"];
 }
 
 #endif // ACT_DIALECT_ACT_TRANSFORMS_PASSES_TD
