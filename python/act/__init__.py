@@ -8,6 +8,7 @@ loss, gradients = step(parameters, batch)
 print(step.report(parameters, batch))
 """
 
+from act.attention import AttentionState, linear_attention
 from act.errors import (
     ActDumpError,
     ActError,
@@ -16,6 +17,7 @@ from act.errors import (
     ActToolError,
     ActWarning,
 )
+from act.features import orthogonal_features
 from act.report import Report
 from act.step import CompressedStep, compress, value_and_grad
 from act.version import __version__
@@ -27,9 +29,12 @@ __all__ = [
     "ActStepError",
     "ActToolError",
     "ActWarning",
+    "AttentionState",
     "CompressedStep",
     "Report",
     "__version__",
     "compress",
+    "linear_attention",
+    "orthogonal_features",
     "value_and_grad",
 ]

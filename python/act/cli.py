@@ -20,7 +20,15 @@ from act import stablehlo, xla
 from act.compare import Comparison, compare_results
 from act.errors import ActError, ActStepError
 from act.file_step import FileStep
-from act.options import BITS, CUTS, RECOMPUTES, SEARCHES, WINDOWS, CompressOptions
+from act.options import (
+    BITS,
+    CUTS,
+    RECOMPUTES,
+    SEARCHES,
+    SLICE_STATES,
+    WINDOWS,
+    CompressOptions,
+)
 from act.progress import Stages
 from act.report import Report
 from act.rewrite import Rewritten, rewrite
@@ -46,6 +54,8 @@ def _run(options: argparse.Namespace) -> int:
         unremat=options.unremat,
         rederive=options.rederive,
         search=options.search,
+        slice=options.slice,
+        slice_states=options.slice_states,
         rules=options.rules,
         average_bits=options.average_bits,
         error_budget=options.error_budget,
@@ -219,6 +229,14 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
+def _positive(text: str) -> int:
+    """Reads a number of tokens."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expects at least 1 token, got {text}")
+    return number
+
+
 def _parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m act",
@@ -246,6 +264,16 @@ def _parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add("--recompute", choices=RECOMPUTES, default="none")
     add("--unremat", action="store_true", help="undo jax.checkpoint first")
     add("--rederive", action="store_true", help="draw masks again in backward")
+    add(
+        "--slice",
+        type=_positive,
+        nargs="?",
+        const=True,
+        default=False,
+        metavar="CHUNK",
+        help="run heads, attention and sequences in parts, of CHUNK tokens",
+    )
+    add("--slice-states", choices=SLICE_STATES, default="stored")
     add("--rules", type=Path, metavar="FILE", help="encoding rules (JSON)")
     add("--average-bits", type=float, metavar="X")
     add("--error-budget", type=float, metavar="X")

@@ -9,7 +9,7 @@ class ActError(RuntimeError):
 
 
 class ActOptionError(ActError, ValueError):
-    """An option of `act.compress` or of the command line has a bad value."""
+    """An argument or option, of a function or of the command line, is wrong."""
 
 
 class ActStepError(ActError, ValueError):

@@ -14,7 +14,7 @@ from jax import export
 from jax.extend.mlir import ir
 from jax.interpreters import mlir as jax_mlir
 
-from act import stablehlo
+from act import attention_lowering, stablehlo
 from act.errors import ActStepError
 from act.partitions import argument_shardings
 from act.random_arguments import random_arguments
@@ -28,7 +28,8 @@ class FileStep:
         name: name of the file without suffix.
         text: the module in generic form, with the file's locations.
         signature: of its `main`.
-        exported: the same, callable through JAX.
+        exported: the same, callable through JAX; what the text leaves to act, such
+            as linear attention, is in a form that XLA compiles.
         arguments: a random value for each argument.
         shardings: of the arguments, where the module is partitioned.
     """
@@ -67,14 +68,12 @@ class FileStep:
             )
         with x64_if_needed(signature):
             stub = stablehlo.stub_export(signature, path.stem)
-        return cls(
-            path.stem,
-            text,
-            signature,
-            stablehlo.with_module(stub, text),
-            arguments,
-            shardings,
-        )
+        form = attention_lowering.form_in_step(stub, text)
+        executable = text
+        if form is not None:
+            executable = attention_lowering.lower_in_step(text, form)
+        exported = stablehlo.with_module(stub, executable)
+        return cls(path.stem, text, signature, exported, arguments, shardings)
 
     def check_primal_results(self, primal_results: int) -> None:
         """Raises ActStepError unless so many results leave a gradient."""

@@ -17,6 +17,7 @@ WINDOWS = (1, 3)
 CUTS = ("sink", "source")
 RECOMPUTES = ("none", "batch", "growing", "all", "auto")
 SEARCHES = ("none", "default", "full")
+SLICE_STATES = ("stored", "reverse")
 
 #: Configurations (window, cut, recompute) that `search="default"` considers.
 DEFAULT_CANDIDATES = (
@@ -57,6 +58,13 @@ class CompressOptions:
             step as it is if none is smaller than it. `none` uses window, cut,
             recompute, unremat and rederive as given. None stands for `none` if
             one of these was given, else for `default`.
+        slice: whether the loss head, softmax attention, wide layers, and models
+            with `act.linear_attention` run in parts, so that their largest values
+            exist for one part at a time; a number is how many tokens a part of a
+            head or sequence has, True lets act choose.
+        slice_states: where the states of linear attention before each part come
+            from: `stored` keeps them all, `reverse` subtracts what the parts added
+            from the last ones, for memory that does not grow with their number.
         rules: file with per-kind encoding rules (JSON), or None.
         average_bits: mean bits per compressed element to aim for, or None.
         error_budget: bound on the estimated relative gradient error, or None.
@@ -70,6 +78,8 @@ class CompressOptions:
     unremat: bool = False
     rederive: bool = False
     search: str | None = None
+    slice: bool | int = False
+    slice_states: str = "stored"
     rules: Path | None = None
     average_bits: float | None = None
     error_budget: float | None = None
@@ -87,6 +97,13 @@ class CompressOptions:
             given = given or self.unremat or self.rederive
             object.__setattr__(self, "search", "none" if given else "default")
         _require_choice("search", self.search, SEARCHES)
+        is_flag = isinstance(self.slice, bool)
+        if not is_flag and not (isinstance(self.slice, int) and self.slice >= 1):
+            raise ActOptionError(
+                "slice must be True, False or a number of tokens of at least 1, "
+                f"got {self.slice!r}"
+            )
+        _require_choice("slice_states", self.slice_states, SLICE_STATES)
         _require_positive("average_bits", self.average_bits)
         _require_positive("error_budget", self.error_budget)
         if self.rules is not None:
@@ -136,12 +153,16 @@ class CompressOptions:
                 search="none",
             )
 
-    def pipeline(self, primal_results: int, report: Path) -> str:
+    def pipeline(
+        self, primal_results: int, report: Path, linear_attention: str | None = None
+    ) -> str:
         """Returns the textual pass pipeline.
 
         Args:
             primal_results: flat number of leading results that are primal.
             report: file that act-opt writes its JSON report to.
+            linear_attention: what `act.linear_attention` becomes, "call" or "loop";
+                None if the step has none.
         """
         options: dict[str, Any] = {
             "primal-results": primal_results,
@@ -151,10 +172,14 @@ class CompressOptions:
             "recompute": self.recompute,
             "unremat": "true" if self.unremat else None,
             "rederive": "true" if self.rederive else None,
+            "slice": "true" if self.slice else None,
+            "slice-chunk": None if isinstance(self.slice, bool) else self.slice,
+            "slice-states": self.slice_states if self.slice else None,
             "rules": self.rules,
             "average-bits": self.average_bits,
             "error-budget": self.error_budget,
             "seed": self.seed,
+            "linear-attention": linear_attention,
             "report": report,
         }
         text = " ".join(
@@ -170,6 +195,10 @@ class CompressOptions:
             parts.append("unremat")
         if self.rederive:
             parts.append("rederive")
+        if self.slice:
+            parts.append("slice" if self.slice is True else f"slice={self.slice}")
+            if self.slice_states != "stored":
+                parts.append(f"slice_states={self.slice_states}")
         for name in ("rules", "average_bits", "error_budget", "seed"):
             value = getattr(self, name)
             if value is not None:

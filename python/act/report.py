@@ -48,6 +48,7 @@ class Report:
         candidates: temporary bytes of each configuration tried by a search.
         untouched: why the step was left as it is, None if it was rewritten.
         loop_pairs: pairs of forward and backward loops with saves inside.
+        sliced_loops: loops over parts of a head, of attention, or of a sequence.
         recomputed_flops: floating-point operations of the contractions that
             backward runs again.
         unpaired_loops: why loops of backward read whole stacks, if some do.
@@ -67,6 +68,7 @@ class Report:
     candidates: dict[str, int]
     untouched: str | None
     loop_pairs: int
+    sliced_loops: int
     recomputed_flops: float
     unpaired_loops: tuple[str, ...]
     _compilers: tuple[DumpingCompiler | None, DumpingCompiler] = dataclasses.field(
@@ -102,6 +104,7 @@ class Report:
             candidates=dict(rewritten.candidates),
             untouched=_untouched_reason(rewritten),
             loop_pairs=source["loop_pairs"],
+            sliced_loops=source["sliced_loops"],
             recomputed_flops=source["recomputed_flops"],
             unpaired_loops=tuple(source["unpaired_loops"]),
             _compilers=compilers,

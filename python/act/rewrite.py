@@ -12,7 +12,7 @@ from typing import Any
 import jax
 from jax import export
 
-from act import tool, xla
+from act import attention_lowering, tool, xla
 from act.errors import ActStepError
 from act.options import CompressOptions
 from act.progress import Stages
@@ -77,6 +77,7 @@ def rewrite(
     """
     rematerialised = "stablehlo.optimization_barrier" in text
     random = "threefry" in text
+    attention = attention_lowering.form_in_step(exported, text)
     candidates = list(options.candidates(rematerialised, random))
     compare = len(candidates) > 1
     stages.extend(len(candidates) * (2 if compare else 1))
@@ -86,7 +87,7 @@ def rewrite(
     for candidate in candidates:
         stages.start(f"act-opt {candidate.summary()}")
         started = time.perf_counter()
-        result = tool.run_compress(text, primal_results, candidate)
+        result = tool.run_compress(text, primal_results, candidate, attention)
         seconds = time.perf_counter() - started
         if not _has_gradient(text, result.report):
             raise ActStepError(
@@ -123,6 +124,9 @@ def rewrite(
     if compare and (rematerialised or not _saves_much(best, sizes, options)):
         stages.extend(1)
         stages.start("compiling the step as it is")
+        if attention is not None:
+            text = attention_lowering.lower_in_step(text, attention)
+            exported = with_module(exported, text)
         original = dataclasses.replace(
             best,
             exported=exported,
@@ -196,6 +200,8 @@ def _has_gradient(text: str, report: dict[str, Any]) -> bool:
         text: the original module; its locations name JAX's transformations.
         report: what act-opt found in it.
     """
+    if report["sliced_steps"]:
+        return True  # act-slice found forward and backward
     if report["backward_operations"] == 0:
         return False
     if report["survivors"] or report["not_compressed"]:

@@ -157,8 +157,10 @@ def signature(module: ir.Module) -> Signature:
         attribute = module.operation.attributes["mhlo.num_partitions"]
         partitions = ir.IntegerAttr(attribute).value
     return Signature(
-        tuple(_struct(f"argument {i}", t) for i, t in enumerate(kind.inputs)),
-        tuple(_struct(f"result {i}", t) for i, t in enumerate(kind.results)),
+        tuple(
+            struct_of(t, f"argument {i} of @main") for i, t in enumerate(kind.inputs)
+        ),
+        tuple(struct_of(t, f"result {i} of @main") for i, t in enumerate(kind.results)),
         _donated_arguments(main),
         partitions,
     )
@@ -176,19 +178,27 @@ def _donated_arguments(main: ir.Operation) -> tuple[int, ...]:
     )
 
 
-def _struct(where: str, kind: ir.Type) -> jax.ShapeDtypeStruct:
-    """Converts a ranked tensor type; `where` names it in the error."""
+def struct_of(kind: ir.Type, where: str = "a value") -> jax.ShapeDtypeStruct:
+    """Converts a ranked tensor type.
+
+    Args:
+        kind: the type.
+        where: names it in errors.
+
+    Raises:
+        ActStepError: JAX has no arrays of this type.
+    """
     try:
         tensor = ir.RankedTensorType(kind)
     except ValueError as error:
         raise ActStepError(
-            f"{where} of @main has the type {kind}; only tensors can be passed"
+            f"{where} has the type {kind}; only tensors can be passed"
         ) from error
     element = str(tensor.element_type)
     if not tensor.has_static_shape:
-        raise ActStepError(f"{where} of @main has the dynamic shape {kind}")
+        raise ActStepError(f"{where} has the dynamic shape {kind}")
     if element not in _ELEMENT_TYPES:
-        raise ActStepError(f"{where} of @main has the unsupported type {kind}")
+        raise ActStepError(f"{where} has the unsupported type {kind}")
     return jax.ShapeDtypeStruct(tuple(tensor.shape), np.dtype(_ELEMENT_TYPES[element]))
 
 

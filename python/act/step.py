@@ -13,7 +13,7 @@ from typing import Any
 import jax
 from jax import export
 
-from act import stablehlo, xla
+from act import attention_lowering, stablehlo, xla
 from act.arguments import Call, StaticArguments
 from act.errors import ActOptionError, ActStepError
 from act.options import CompressOptions, reject_memory_budget
@@ -150,7 +150,11 @@ class CompressedStep:
         with Stages(1, self._progress) as stages:
             stages.start(f"tracing {self._name}")
             merged_args, merged_kwargs = self._static.merge(call, args, kwargs)
-            exported = export.export(self._step)(*merged_args, **merged_kwargs)
+            exported = export.export(
+                self._step,
+                disabled_checks=attention_lowering.ALLOWED_CALLS,
+                _override_lowering_rules=attention_lowering.step_lowering_rules(),
+            )(*merged_args, **merged_kwargs)
             if exported.in_tree != call.tree:
                 raise ActStepError(
                     f"{self._name} takes {exported.in_tree} after tracing, the call "
@@ -209,6 +213,8 @@ def compress(
     unremat: bool = False,
     rederive: bool = False,
     search: str | None = None,
+    slice: bool | int = False,
+    slice_states: str = "stored",
     rules: str | os.PathLike | None = None,
     average_bits: float | None = None,
     error_budget: float | None = None,
@@ -239,6 +245,9 @@ def compress(
         rederive: see `CompressOptions`.
         search: "none", "default" or "full": how many configurations to compile
             and compare; see `CompressOptions`.
+        slice: True, or a number of tokens, runs the loss head, attention, wide layers
+            and models with `act.linear_attention` in parts; see `CompressOptions`.
+        slice_states: see `CompressOptions`.
         rules: JSON file of encoding rules per kind of value.
         average_bits: mean bits per compressed element to aim for.
         error_budget: bound on the estimated relative error of the gradient.
@@ -274,6 +283,8 @@ def compress(
         unremat=unremat,
         rederive=rederive,
         search=search,
+        slice=slice,
+        slice_states=slice_states,
         rules=rules,
         average_bits=average_bits,
         error_budget=error_budget,

@@ -105,7 +105,10 @@ def _check_version(path: Path, _mtime_ns: int) -> None:
 
 
 def run_compress(
-    text: str, primal_results: int, options: CompressOptions
+    text: str,
+    primal_results: int,
+    options: CompressOptions,
+    linear_attention: str | None = None,
 ) -> ToolResult:
     """Runs the act-compress pipeline on a module.
 
@@ -113,39 +116,66 @@ def run_compress(
         text: StableHLO in generic form, with or without locations.
         primal_results: flat number of leading results that are primal.
         options: one configuration; its `search` is not looked at.
+        linear_attention: see `CompressOptions.pipeline`.
 
     Raises:
         ActToolError: act-opt is missing, too old or failed.
     """
-    tool = find_tool()
     with tempfile.TemporaryDirectory(prefix="act-") as directory:
-        source = Path(directory) / "step.mlir"
-        target = Path(directory) / "compressed.mlir"
         report = Path(directory) / "report.json"
-        source.write_text(text)
-        command = [
-            str(tool),
-            str(source),
-            f"--pass-pipeline={options.pipeline(primal_results, report)}",
-            "--mlir-print-op-generic",
-            "--mlir-print-debuginfo",
-            "-o",
-            str(target),
-        ]
-        done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", check=False
-        )
-        stderr = done.stderr.replace(str(source), "step.mlir").strip()
-        if done.returncode != 0:
-            raise ActToolError(_failure(tool, done.returncode, stderr))
+        pipeline = options.pipeline(primal_results, report, linear_attention)
+        rewritten, remarks = _run(text, pipeline, Path(directory))
         try:
-            return ToolResult(
-                target.read_text(), json.loads(report.read_text()), stderr
-            )
+            return ToolResult(rewritten, json.loads(report.read_text()), remarks)
         except (OSError, ValueError) as error:
-            raise ActToolError(
-                f"{tool} exited with 0 but left no readable result: {error}\n{stderr}"
-            ) from error
+            raise _no_result(error, remarks) from error
+
+
+def run_passes(text: str, pipeline: str) -> str:
+    """Runs passes on a module and returns what they make of it, in generic form.
+
+    Args:
+        text: a module in generic form.
+        pipeline: the passes, such as "builtin.module(convert-act-to-stablehlo)".
+
+    Raises:
+        ActToolError: act-opt is missing, too old or failed.
+    """
+    with tempfile.TemporaryDirectory(prefix="act-") as directory:
+        return _run(text, pipeline, Path(directory))[0]
+
+
+def _run(text: str, pipeline: str, directory: Path) -> tuple[str, str]:
+    """Runs act-opt in a directory; returns its output and what it remarks on it."""
+    tool = find_tool()
+    source, target = directory / "step.mlir", directory / "rewritten.mlir"
+    source.write_text(text)
+    command = [
+        str(tool),
+        str(source),
+        f"--pass-pipeline={pipeline}",
+        "--mlir-print-op-generic",
+        "--mlir-print-debuginfo",
+        "-o",
+        str(target),
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, errors="replace", check=False
+    )
+    stderr = done.stderr.replace(str(source), "step.mlir").strip()
+    if done.returncode != 0:
+        raise ActToolError(_failure(tool, done.returncode, stderr))
+    try:
+        return target.read_text(), stderr
+    except OSError as error:
+        raise _no_result(error, stderr) from error
+
+
+def _no_result(error: Exception, stderr: str) -> ActToolError:
+    """Words that act-opt succeeded and left no result."""
+    return ActToolError(
+        f"act-opt exited with 0 but left no readable result: {error}\n{stderr}"
+    )
 
 
 def _failure(tool: Path, code: int, stderr: str) -> str:

@@ -50,6 +50,8 @@ report = {report!r} or {{
     "cloned_operations": 0,
     "raw_bytes": 1000,
     "loop_pairs": 0,
+    "sliced_loops": 0,
+    "sliced_steps": 0,
     "recomputed_flops": 0.0,
     "unpaired_loops": [],
     "stash_bytes": 0 if "growing" in pipeline else 100,

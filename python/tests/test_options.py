@@ -26,6 +26,11 @@ def step(x):
         ({"recompute": "most"}, r"recompute must be one of 'none', 'batch', 'growing'"),
         ({"unremat": 1}, r"unremat must be True or False, got 1"),
         ({"search": "fast"}, r"search must be one of 'none', 'default', 'full'"),
+        ({"slice": 0}, r"slice must be True, False or a number .* at least 1, got 0"),
+        ({"slice": -3}, r"slice must be True, False or a number .* got -3"),
+        ({"slice": 2.0}, r"slice must be True, False or a number .* got 2.0"),
+        ({"slice": "yes"}, r"slice must be True, False or a number .* got 'yes'"),
+        ({"slice_states": "kept"}, r"slice_states must be one of 'stored', 'reverse'"),
         ({"average_bits": 0}, r"average_bits must be a positive number, got 0"),
         ({"error_budget": -1.0}, r"error_budget must be a positive number, got -1.0"),
         ({"rules": "/no/such.json"}, r"rules: no such file: /no/such.json"),
@@ -79,6 +84,22 @@ def test_pipeline_leaves_out_what_is_not_set():
         "builtin.module(act-compress{primal-results=1 bits=4 window=1 cut=sink "
         "recompute=none report=/r.json})"
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"slice": True}, "slice=true slice-states=stored "),
+        ({"slice": 64}, "slice=true slice-chunk=64 slice-states=stored "),
+        (
+            {"slice": 1, "slice_states": "reverse"},
+            "slice=true slice-chunk=1 slice-states=reverse ",
+        ),
+    ],
+)
+def test_pipeline_slices(options, expected):
+    text = CompressOptions(**options).pipeline(1, Path("/r.json"))
+    assert f"recompute=none {expected}report" in text
 
 
 def test_candidates():
