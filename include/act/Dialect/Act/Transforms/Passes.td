@@ -235,7 +235,7 @@ def ActSlicePass : InterfacePass<"act-slice", "FunctionOpInterface"> {
       the second of which computes the logits again.
     * `attention`: what touches the scores of softmax attention, along sequences,
       heads or queries, in two loops: forward, and backward, which computes the scores
-      again from queries, keys and the row statistics that forward kept.
+      and their softmax again from queries and keys.
     * `layers`: of layers that are wider inside than outside, such as MLP blocks,
       backward in one loop, which computes the first product and the activation
       function again, so that nothing inside of the layer is saved.
