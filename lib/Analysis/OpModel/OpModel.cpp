@@ -205,6 +205,19 @@ std::optional<LinearForm> mlir::act::getLinearForm(Value value, Value x) {
   return walkLinearForm(value, x, budget);
 }
 
+bool mlir::act::isZeroConstant(Value value) {
+  Operation *def = value.getDefiningOp();
+  auto elements =
+      def ? dyn_cast_or_null<DenseElementsAttr>(getConstantElements(def))
+          : nullptr;
+  if (!elements || !elements.isSplat())
+    return false;
+  if (auto number = dyn_cast<FloatAttr>(elements.getSplatValue<Attribute>()))
+    return number.getValue().isZero();
+  auto number = dyn_cast<IntegerAttr>(elements.getSplatValue<Attribute>());
+  return number && number.getValue().isZero();
+}
+
 bool mlir::act::hasContraction(Operation *op) {
   return getOpKind(op) == OpKind::Contraction || op->hasAttr(kSlicedAttr);
 }

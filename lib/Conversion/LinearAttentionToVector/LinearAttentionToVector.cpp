@@ -46,8 +46,10 @@ private:
   LogicalResult verify();
   LinearAttentionKernelOptions getOptions(KernelKind kind);
   FailureOr<LinearAttentionKernel> getKernel(KernelKind kind);
-  LogicalResult lowerForward(LinearAttentionOp attention);
-  LogicalResult lowerState(LinearAttentionStateOp update);
+  /// Calls a kernel that takes `rows` and the states, which it changes, and
+  /// writes `results`. Null values are not passed.
+  LogicalResult lowerSweep(KernelKind kind, ArrayRef<Value> rows,
+                           ArrayRef<Value> results);
   LogicalResult lowerGrad(LinearAttentionGradOp grad);
 
   /// Emits a parallel loop over sequences and heads.
@@ -196,50 +198,24 @@ void OpLowering::createCall(const LinearAttentionKernel &kernel,
   memref::DeallocOp::create(b, workspace);
 }
 
-LogicalResult OpLowering::lowerForward(LinearAttentionOp attention) {
-  auto kernel = getKernel(KernelKind::Forward);
+LogicalResult OpLowering::lowerSweep(KernelKind kind, ArrayRef<Value> rows,
+                                     ArrayRef<Value> results) {
+  auto kernel = getKernel(kind);
   if (failed(kernel))
     return failure();
   forHeads(op.getNumHeads(), [&](Value sequence, Value head) {
     SmallVector<Value> arguments;
-    auto add = [&](Value buffer, bool isState) {
-      if (buffer)
-        addArgument(arguments, kernel->function,
-                    createView(buffer, sequence, head, isState));
+    auto add = [&](ArrayRef<Value> buffers, bool isState) {
+      for (Value buffer : buffers)
+        if (buffer)
+          addArgument(arguments, kernel->function,
+                      createView(buffer, sequence, head, isState));
     };
-    add(op.getQuery(), false);
-    add(op.getKey(), false);
-    add(op.getValue(), false);
-    add(op.getDecay(), false);
-    add(op.getState(), true);
-    add(op.getKeySum(), true);
-    add(attention.getOutput(), false);
-    add(attention.getDenominator(), false);
-    add(op.getState(), true);
-    add(op.getKeySum(), true);
-    createCall(*kernel, arguments);
-  });
-  return success();
-}
-
-LogicalResult OpLowering::lowerState(LinearAttentionStateOp) {
-  auto kernel = getKernel(KernelKind::State);
-  if (failed(kernel))
-    return failure();
-  forHeads(op.getNumHeads(), [&](Value sequence, Value head) {
-    SmallVector<Value> arguments;
-    auto add = [&](Value buffer, bool isState) {
-      if (buffer)
-        addArgument(arguments, kernel->function,
-                    createView(buffer, sequence, head, isState));
-    };
-    add(op.getKey(), false);
-    add(op.getValue(), false);
-    add(op.getDecay(), false);
-    for (int i = 0; i < 2; ++i) {
-      add(op.getState(), true);
-      add(op.getKeySum(), true);
-    }
+    Value states[] = {op.getState(), op.getKeySum()};
+    add(rows, false);
+    add(states, true);
+    add(results, false);
+    add(states, true);
     createCall(*kernel, arguments);
   });
   return success();
@@ -308,11 +284,15 @@ LogicalResult OpLowering::lower() {
     return failure();
   LogicalResult result = success();
   if (auto attention = dyn_cast<LinearAttentionOp>(op.getOperation()))
-    result = lowerForward(attention);
+    result =
+        lowerSweep(KernelKind::Forward,
+                   {op.getQuery(), op.getKey(), op.getValue(), op.getDecay()},
+                   {attention.getOutput(), attention.getDenominator()});
   else if (auto grad = dyn_cast<LinearAttentionGradOp>(op.getOperation()))
     result = lowerGrad(grad);
   else
-    result = lowerState(cast<LinearAttentionStateOp>(op.getOperation()));
+    result = lowerSweep(KernelKind::State,
+                        {op.getKey(), op.getValue(), op.getDecay()}, {});
   if (succeeded(result))
     op->erase();
   return result;

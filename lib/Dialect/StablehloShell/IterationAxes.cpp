@@ -107,19 +107,6 @@ static StringRef getCombiner(Operation *op) {
   return combines ? combiner.getName().getStringRef() : "";
 }
 
-static bool isZero(Value value) {
-  Operation *def = value.getDefiningOp();
-  auto elements =
-      def ? dyn_cast_or_null<DenseElementsAttr>(getConstantElements(def))
-          : nullptr;
-  if (!elements || !elements.isSplat())
-    return false;
-  if (auto number = dyn_cast<FloatAttr>(elements.getSplatValue<Attribute>()))
-    return number.getValue().isZero();
-  auto number = dyn_cast<IntegerAttr>(elements.getSplatValue<Attribute>());
-  return number && number.getValue().isZero();
-}
-
 //===----------------------------------------------------------------------===//
 // Axes
 //===----------------------------------------------------------------------===//
@@ -276,7 +263,7 @@ void AxisCollector::addReduce() {
   for (auto [to, from] : llvm::enumerate(kept))
     add(AxisKind::Parallel, getOperandDims(from), Dims(count, to));
   if (count != 1 || !areDims(reduced, rank) ||
-      getCombiner(op) != "stablehlo.add" || !isZero(op->getOperand(1)))
+      getCombiner(op) != "stablehlo.add" || !isZeroConstant(op->getOperand(1)))
     return;
   for (int64_t dim : reduced)
     add(AxisKind::Reduction, getOperandDims(dim), Dims{-1});

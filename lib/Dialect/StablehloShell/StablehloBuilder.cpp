@@ -405,8 +405,10 @@ SmallVector<Value> StablehloBuilder::countedLoop(
 
   Block *block = builder.createBlock(&loop->getRegion(1), {}, types, locations);
   Value number = block->getArgument(0);
+  SmallVector<Value> following =
+      body(number, block->getArguments().drop_front());
   SmallVector<Value> next{add(number, scalar(builder.getI32Type(), 1))};
-  llvm::append_range(next, body(number, block->getArguments().drop_front()));
+  llvm::append_range(next, following);
   create("return", {}, next);
   return llvm::to_vector_of<Value>(loop->getResults().drop_front());
 }

@@ -149,6 +149,9 @@ bool keepsZero(Operation *op);
 /// See OpModelInterface; null without a model.
 Attribute getConstantElements(Operation *op);
 
+/// True for a constant of which all elements are zeros, of either sign.
+bool isZeroConstant(Value value);
+
 /// See OpModelInterface; null without a model.
 Value getCopiedValue(Operation *op, Value first);
 

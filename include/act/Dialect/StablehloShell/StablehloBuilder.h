@@ -155,7 +155,7 @@ public:
 
   /// Runs `body` for the numbers 0, 1, ... below `count`, which it gets as a
   /// rank-0 i32 with the values that it carries; it returns those of the next
-  /// iteration. Uses nothing else from outside. Returns the last ones.
+  /// iteration. Returns the last ones.
   SmallVector<Value>
   countedLoop(int64_t count, ValueRange carried,
               function_ref<SmallVector<Value>(Value, ValueRange)> body);

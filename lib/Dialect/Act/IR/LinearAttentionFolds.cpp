@@ -59,15 +59,7 @@ LinearAttentionGradOp::fold(FoldAdaptor,
 
 /// Whether `decay`, a logarithm, is a constant that multiplies by one.
 static bool isZero(Value decay) {
-  Operation *constant = decay.getDefiningOp();
-  if (!constant)
-    return false;
-  if (matchPattern(constant, m_AnyZeroFloat()))
-    return true;
-  auto splat =
-      dyn_cast_or_null<SplatElementsAttr>(getConstantElements(constant));
-  return splat && isa<FloatType>(splat.getElementType()) &&
-         splat.getSplatValue<APFloat>().isZero();
+  return matchPattern(decay, m_AnyZeroFloat()) || isZeroConstant(decay);
 }
 
 template <typename OpTy>

@@ -243,37 +243,25 @@ Carried SliceLoopBuilder::buildLoop(const Sweep &sweep, OpBuilder &builder,
   Location loc = getLoc(sweep);
   StablehloBuilder b(builder, loc);
   Type i32 = builder.getI32Type();
-  SmallVector<Value> operands{b.scalar(i32, 0)};
-  llvm::append_range(operands, initial.flatten());
-  Operation *loop = b.create("while", ValueRange(operands).getTypes(), operands,
-                             {}, /*numRegions=*/2);
+  auto buildBody = [&](Value index, ValueRange carried) {
+    Value number = index;
+    if (sweep.isReversed)
+      number = b.subtract(b.scalar(i32, first + count - 1), index);
+    else if (first != 0)
+      number = b.add(b.scalar(i32, first), index);
+    return PartBuilder(*this, sweep, builder, number, length,
+                       initial.withValues(carried))
+        .build()
+        .flatten();
+  };
+  SmallVector<Value> results =
+      b.countedLoop(count, initial.flatten(), buildBody);
+  Operation *loop = results.front().getDefiningOp();
   loop->setDiscardableAttr(kSlicedAttr, builder.getUnitAttr());
   if (sweep.isReversed)
     loop->setDiscardableAttr(kSlicedStepAttr, builder.getUnitAttr());
   loops.push_back(loop);
-  OpBuilder::InsertionGuard guard(builder);
-  SmallVector<Location> locs(operands.size(), loc);
-  Block *condition = builder.createBlock(&loop->getRegion(0), {},
-                                         loop->getResultTypes(), locs);
-  b.create("return", {},
-           b.compare(StablehloBuilder::Comparison::LT,
-                     condition->getArgument(0), b.scalar(i32, count)));
-  Block *body = builder.createBlock(&loop->getRegion(1), {},
-                                    loop->getResultTypes(), locs);
-  Value index = body->getArgument(0);
-  Value number = index;
-  if (sweep.isReversed)
-    number = b.subtract(b.scalar(i32, first + count - 1), index);
-  else if (first != 0)
-    number = b.add(b.scalar(i32, first), index);
-  ValueRange arguments = body->getArguments();
-  Carried next = PartBuilder(*this, sweep, builder, number, length,
-                             initial.withValues(arguments.drop_front()))
-                     .build();
-  SmallVector<Value> returned{b.add(index, b.scalar(i32, 1))};
-  llvm::append_range(returned, next.flatten());
-  b.create("return", {}, returned);
-  return initial.withValues(ValueRange(loop->getResults()).drop_front());
+  return initial.withValues(results);
 }
 
 void SliceLoopBuilder::finishSweep(const Sweep &sweep, StablehloBuilder &b,
