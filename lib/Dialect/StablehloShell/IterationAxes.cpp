@@ -47,25 +47,6 @@ static ArrayRef<int64_t> getIntegers(Operation *op, StringRef name) {
   return values ? values.asArrayRef() : ArrayRef<int64_t>();
 }
 
-/// The integers of the list after `key` in `text`, the negative number -1 in
-/// place of what is none.
-static Dims getDims(StringRef text, StringRef key) {
-  return llvm::map_to_vector(getList(text, key), [](StringRef entry) {
-    int64_t dim;
-    return entry.getAsInteger(10, dim) ? int64_t{-1} : dim;
-  });
-}
-
-/// The integer after `key` in `text`, 0 if there is none.
-static int64_t getDim(StringRef text, StringRef key) {
-  size_t position = text.find(key);
-  if (position == StringRef::npos)
-    return 0;
-  StringRef rest = text.drop_front(position + key.size()).ltrim(" =");
-  int64_t dim = 0;
-  return rest.consumeInteger(10, dim) ? 0 : dim;
-}
-
 static bool areDims(ArrayRef<int64_t> dims, int64_t rank) {
   return llvm::all_of(dims,
                       [&](int64_t dim) { return dim >= 0 && dim < rank; });

@@ -196,29 +196,6 @@ static double countElements(Type type) {
   return static_cast<double>(getNumElements(type).value_or(0));
 }
 
-std::string mlir::act::shell::getText(Operation *op, StringRef attribute) {
-  std::string text;
-  if (Attribute value = op->getAttr(attribute))
-    llvm::raw_string_ostream(text) << value;
-  return text;
-}
-
-SmallVector<StringRef> mlir::act::shell::getList(StringRef text,
-                                                 StringRef key) {
-  size_t position = text.find(key);
-  if (position == StringRef::npos)
-    return {};
-  StringRef list = text.drop_front(position + key.size());
-  list = list.drop_front(std::min(list.find('['), list.size()));
-  list = list.drop_front(std::min<size_t>(1, list.size()));
-  list = list.take_front(list.find(']'));
-  SmallVector<StringRef> entries;
-  for (StringRef entry : llvm::split(list, ','))
-    if (!entry.trim().empty())
-      entries.push_back(entry.trim());
-  return entries;
-}
-
 /// 2 m n k: the lengths of the contracted dimensions follow from the dimension
 /// numbers, which are text here.
 static double getDotFlops(Operation *op) {

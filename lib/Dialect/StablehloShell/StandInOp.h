@@ -10,6 +10,7 @@
 #define ACT_LIB_DIALECT_STABLEHLOSHELL_STANDINOP_H
 
 #include "act/Analysis/OpModel/LoopModel.h"
+#include "act/Dialect/StablehloShell/AttributeText.h"
 #include "act/Dialect/StablehloShell/StablehloShell.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/OperationSupport.h"
@@ -155,14 +156,6 @@ struct WhileModel : LoopModelInterface::FallbackModel<WhileModel> {
 std::optional<uint64_t>
 computeUpperBound(const OpRow &row, Operation *op,
                   ArrayRef<std::optional<uint64_t>> operandBounds);
-
-/// The text of an attribute, empty if there is none. Attributes of the dialect
-/// are kept as text.
-std::string getText(Operation *op, StringRef attribute);
-
-/// The entries of the list after `key` in `text`: {"0", "1", "i", "o"} for
-/// "[0, 1, i, o]".
-SmallVector<StringRef> getList(StringRef text, StringRef key);
 
 /// Floating-point operations of `op`, of kind `kind`.
 double computeFlops(OpKind kind, Operation *op);
