@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "act/Conversion/ActToStablehlo/ActToStablehlo.h"
+#include "CodecBuilder.h"
 #include "EncodingModels.h"
-#include "StorageFunctions.h"
 #include "act/Analysis/AutodiffGraph.h"
 #include "act/Analysis/OpModel/LoopModel.h"
 #include "act/Conversion/Passes.h"
@@ -157,8 +157,8 @@ namespace {
 /// Lowers act operations, definitions before uses.
 class Lowering {
 public:
-  Lowering(ModuleOp module, uint64_t seed)
-      : functions(module), builder(module.getContext()), seed(seed) {}
+  Lowering(ModuleOp module, uint64_t seed, CodecForm codecs)
+      : codecs(module, codecs), builder(module.getContext()), seed(seed) {}
 
   /// Builds what `lower` needs from loops while they are as they were.
   void prepare(ModuleOp module);
@@ -190,7 +190,7 @@ private:
     return StablehloBuilder(builder, op->getLoc());
   }
 
-  StorageFunctions functions;
+  CodecBuilder codecs;
   OpBuilder builder;
   uint64_t seed;
   /// The tensors that stand for each compressed value and each stack.
@@ -228,9 +228,9 @@ Value Lowering::buildSalt(CompressedSaveOp op) {
 
 void Lowering::prepare(ModuleOp module) {
   module.walk([&](CompressedSaveOp op) {
-    auto encoding = cast<StablehloEncodingInterface>(
-        op.getResult().getType().getEncoding());
-    if (!encoding.storesTensorItself() && encoding.usesSalt())
+    CompressedType type = op.getResult().getType();
+    auto encoding = cast<StablehloEncodingInterface>(type.getEncoding());
+    if (!encoding.storesTensorItself() && type.getEncoding().usesSalt())
       salts[op] = buildSalt(op);
   });
 }
@@ -242,11 +242,9 @@ void Lowering::lower(CompressedSaveOp op) {
     storage[op.getResult()] = {op.getInput()};
     return;
   }
-  SmallVector<Value> operands{op.getInput()};
-  if (encoding.usesSalt())
-    operands.push_back(salts.at(op));
-  func::CallOp call = at(op).call(functions.getEncode(type), operands);
-  storage[op.getResult()] = llvm::to_vector_of<Value>(call.getResults());
+  builder.setInsertionPoint(op);
+  storage[op.getResult()] = codecs.encode(builder, op.getLoc(), type,
+                                          op.getInput(), salts.lookup(op));
 }
 
 void Lowering::lower(DequantizeLoadOp op) {
@@ -257,8 +255,9 @@ void Lowering::lower(DequantizeLoadOp op) {
     op.getResult().replaceAllUsesWith(parts.front());
     return;
   }
-  func::CallOp call = at(op).call(functions.getDecode(type), parts);
-  op.getResult().replaceAllUsesWith(call.getResult(0));
+  builder.setInsertionPoint(op);
+  op.getResult().replaceAllUsesWith(
+      codecs.decode(builder, op.getLoc(), type, parts));
 }
 
 void Lowering::lower(BarrierOp op) {
@@ -447,11 +446,12 @@ void Lowering::finish() {
 
 LogicalResult
 mlir::act::convertActToStablehlo(ModuleOp module, uint64_t seed,
-                                 LinearAttentionForm linearAttention) {
+                                 LinearAttentionForm linearAttention,
+                                 CodecForm codecs) {
   if (failed(verifySupported(module)) ||
       failed(convertLinearAttentionToStablehlo(module, linearAttention)))
     return failure();
-  Lowering lowering(module, seed);
+  Lowering lowering(module, seed, codecs);
   lowering.prepare(module);
   // Functions that encode and decode are added meanwhile.
   SmallVector<Operation *> ops = llvm::to_vector(
@@ -476,7 +476,8 @@ struct ConvertActToStablehloPass
   }
 
   void runOnOperation() override {
-    if (failed(convertActToStablehlo(getOperation(), seed, linearAttention)))
+    if (failed(convertActToStablehlo(getOperation(), seed, linearAttention,
+                                     codecs)))
       signalPassFailure();
   }
 };

@@ -35,10 +35,6 @@ struct AxisQuantModel
     return "axis_quant" + std::to_string(cast<AxisQuantAttr>(attr).getBits());
   }
 
-  bool usesSalt(Attribute attr) const {
-    return cast<AxisQuantAttr>(attr).getRounding() == Rounding::Stochastic;
-  }
-
   SmallVector<Value> buildEncode(Attribute attr, StablehloBuilder &b,
                                  Value tensor, Value salt) const {
     auto encoding = cast<AxisQuantAttr>(attr);

@@ -150,9 +150,6 @@ struct GroupQuantModel
   std::string getStablehloName(Attribute attr) const {
     return "group_quant" + std::to_string(cast<GroupQuantAttr>(attr).getBits());
   }
-  bool usesSalt(Attribute attr) const {
-    return cast<GroupQuantAttr>(attr).getRounding() == Rounding::Stochastic;
-  }
   SmallVector<Value> buildEncode(Attribute attr, StablehloBuilder &b,
                                  Value tensor, Value salt) const {
     return GroupCodec(b, cast<GroupQuantAttr>(attr), getTensorType(tensor))

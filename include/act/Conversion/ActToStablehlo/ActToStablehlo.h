@@ -10,6 +10,7 @@
 #ifndef ACT_CONVERSION_ACTTOSTABLEHLO_ACTTOSTABLEHLO_H
 #define ACT_CONVERSION_ACTTOSTABLEHLO_ACTTOSTABLEHLO_H
 
+#include "act/Conversion/ActToStablehlo/CodecForm.h"
 #include "act/Conversion/ActToStablehlo/LinearAttentionForm.h"
 #include "act/Dialect/StablehloShell/StablehloBuilder.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -32,7 +33,8 @@ void registerStablehloFeatureMapModels(DialectRegistry &registry);
 
 /// Lowers every act operation in `module`: see ConvertActToStablehloPass.
 LogicalResult convertActToStablehlo(ModuleOp module, uint64_t seed,
-                                    LinearAttentionForm linearAttention);
+                                    LinearAttentionForm linearAttention,
+                                    CodecForm codecs);
 
 /// Lowers the operations on linear attention in `module`.
 LogicalResult convertLinearAttentionToStablehlo(ModuleOp module,

@@ -27,11 +27,8 @@ def StablehloEncodingInterface : AttrInterface<"StablehloEncodingInterface"> {
       "True if the storage is the tensor itself; nothing is built then.",
       "bool", "storesTensorItself", (ins), [{}], [{ return false; }]>,
     InterfaceMethod<
-      "True if `buildEncode` reads its salt.",
-      "bool", "usesSalt", (ins), [{}], [{ return false; }]>,
-    InterfaceMethod<
       "Computes the storage of `tensor`. `salt` is a rank-0 `ui32` that differs "
-      "from save to save, or null if `usesSalt` is false.",
+      "from save to save, or null if the encoding uses none.",
       "::llvm::SmallVector<::mlir::Value>", "buildEncode",
       (ins "::mlir::act::StablehloBuilder &":$builder, "::mlir::Value":$tensor,
            "::mlir::Value":$salt)>,

@@ -185,6 +185,7 @@ RawAttr::getStorageTypes(RankedTensorType type) const {
 bool RawAttr::isLossless() const { return true; }
 double RawAttr::getErrorBound() const { return 0; }
 double RawAttr::getErrorVariance() const { return 0; }
+bool RawAttr::usesSalt() const { return false; }
 
 //===----------------------------------------------------------------------===//
 // GroupQuantAttr
@@ -233,6 +234,9 @@ double GroupQuantAttr::getErrorBound() const {
 double GroupQuantAttr::getErrorVariance() const {
   return getCodeErrorVariance(getBits(), getRounding());
 }
+bool GroupQuantAttr::usesSalt() const {
+  return getRounding() == Rounding::Stochastic;
+}
 
 //===----------------------------------------------------------------------===//
 // AxisQuantAttr
@@ -270,6 +274,9 @@ double AxisQuantAttr::getErrorBound() const {
 }
 double AxisQuantAttr::getErrorVariance() const {
   return getCodeErrorVariance(getBits(), getRounding());
+}
+bool AxisQuantAttr::usesSalt() const {
+  return getRounding() == Rounding::Stochastic;
 }
 
 //===----------------------------------------------------------------------===//
@@ -320,6 +327,7 @@ double FloatCodeAttr::getErrorVariance() const {
   double bound = getErrorBound();
   return bound * bound / 3;
 }
+bool FloatCodeAttr::usesSalt() const { return false; }
 
 //===----------------------------------------------------------------------===//
 // MaskAttr
@@ -350,6 +358,7 @@ MaskAttr::getStorageTypes(RankedTensorType type) const {
 bool MaskAttr::isLossless() const { return true; }
 double MaskAttr::getErrorBound() const { return 0; }
 double MaskAttr::getErrorVariance() const { return 0; }
+bool MaskAttr::usesSalt() const { return false; }
 
 //===----------------------------------------------------------------------===//
 // NarrowAttr
@@ -388,3 +397,4 @@ NarrowAttr::getStorageTypes(RankedTensorType type) const {
 bool NarrowAttr::isLossless() const { return true; }
 double NarrowAttr::getErrorBound() const { return 0; }
 double NarrowAttr::getErrorVariance() const { return 0; }
+bool NarrowAttr::usesSalt() const { return false; }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "act/Dialect/Act/IR/ActOps.h"
+#include "ConvolutionSyntax.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;

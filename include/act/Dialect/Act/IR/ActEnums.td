@@ -75,4 +75,17 @@ def Act_ExactnessAttr : EnumAttr<Act_Dialect, Act_Exactness, "exactness"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
+def Act_KernelKind : I32EnumAttr<"KernelKind", "What a kernel consists of", [
+      I32EnumAttrCase<"Elementwise", 0, "elementwise">,
+      I32EnumAttrCase<"RowProgram", 1, "row_program">,
+      I32EnumAttrCase<"Reduction", 2, "reduction">,
+      I32EnumAttrCase<"Contraction", 3, "contraction">,
+      I32EnumAttrCase<"Convolution", 4, "convolution">,
+      I32EnumAttrCase<"Codec", 5, "codec">]> {
+  let cppNamespace = "::mlir::act";
+  let genSpecializedAttr = 0;
+}
+
+def Act_KernelKindAttr : EnumAttr<Act_Dialect, Act_KernelKind, "kernel_kind">;
+
 #endif // ACT_DIALECT_ACT_IR_ACTENUMS_TD

@@ -43,7 +43,11 @@ def Act_EncodingAttrInterface : AttrInterface<"EncodingAttrInterface"> {
       "Expected squared error of one decoded element as a fraction of the "
       "squared width of its range, for values spread evenly between codes. "
       "0 if lossless.",
-      "double", "getErrorVariance">
+      "double", "getErrorVariance">,
+    InterfaceMethod<
+      "True if encoding draws random numbers, which start from a salt: 32 bits "
+      "that differ from save to save.",
+      "bool", "usesSalt">
   ];
 }
 

@@ -33,6 +33,10 @@ void getLinearAttentionEffects(
     LinearAttentionOpInterface op,
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects);
 
+/// The same for operations that do not read their destinations.
+void getCodecEffects(DestinationStyleOpInterface op,
+                     SmallVectorImpl<MemoryEffects::EffectInstance> &effects);
+
 } // namespace mlir::act::detail
 
 #define GET_OP_CLASSES

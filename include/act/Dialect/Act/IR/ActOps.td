@@ -9,7 +9,10 @@
 #ifndef ACT_DIALECT_ACT_IR_ACTOPS_TD
 #define ACT_DIALECT_ACT_IR_ACTOPS_TD
 
+include "act/Dialect/Act/IR/CodecOps.td"
 include "act/Dialect/Act/IR/CompressionOps.td"
+include "act/Dialect/Act/IR/ConvolutionOps.td"
+include "act/Dialect/Act/IR/KernelOps.td"
 include "act/Dialect/Act/IR/LinearAttentionOps.td"
 include "act/Dialect/Act/IR/LoopOps.td"
 
