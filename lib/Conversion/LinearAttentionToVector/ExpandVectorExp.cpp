@@ -26,18 +26,24 @@ struct ExpandVectorExp : OpRewritePattern<math::ExpOp> {
 LogicalResult
 ExpandVectorExp::matchAndRewrite(math::ExpOp op,
                                  PatternRewriter &rewriter) const {
-  auto type = dyn_cast<VectorType>(op.getType());
-  if (!type || !type.getElementType().isF32())
-    return rewriter.notifyMatchFailure(op, "expects a vector of f32");
+  Type type = op.getType();
+  auto vector = dyn_cast<VectorType>(type);
+  if (!getElementTypeOrSelf(type).isF32() || (!vector && !type.isF32()))
+    return rewriter.notifyMatchFailure(op, "expects f32");
   ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-  auto integerType = VectorType::get(type.getShape(), b.getI32Type());
-  auto splat = [&](float value) -> Value {
-    return arith::ConstantOp::create(
-        b, DenseElementsAttr::get(type, b.getF32FloatAttr(value)));
+  Type integerType = b.getI32Type();
+  if (vector)
+    integerType = VectorType::get(vector.getShape(), integerType);
+  auto constant = [&](TypedAttr value, Type type) -> Value {
+    if (vector)
+      value = DenseElementsAttr::get(cast<VectorType>(type), Attribute(value));
+    return arith::ConstantOp::create(b, value);
   };
-  auto integer = [&](int32_t value) -> Value {
-    return arith::ConstantOp::create(
-        b, DenseElementsAttr::get(integerType, b.getI32IntegerAttr(value)));
+  auto splat = [&](float value) {
+    return constant(b.getF32FloatAttr(value), type);
+  };
+  auto integer = [&](int32_t value) {
+    return constant(b.getI32IntegerAttr(value), integerType);
   };
   auto fma = [&](Value x, Value y, Value z) -> Value {
     return math::FmaOp::create(b, x, y, z);

@@ -28,7 +28,7 @@ namespace mlir::act {
 using namespace mlir;
 using namespace mlir::act;
 
-using KernelKind = LinearAttentionKernelKind;
+using AttentionKernelKind = LinearAttentionKernelKind;
 
 namespace {
 /// Replaces one operation on buffers by calls of kernels, one per sequence and
@@ -44,11 +44,11 @@ public:
 
 private:
   LogicalResult verify();
-  LinearAttentionKernelOptions getOptions(KernelKind kind);
-  FailureOr<LinearAttentionKernel> getKernel(KernelKind kind);
+  LinearAttentionKernelOptions getOptions(AttentionKernelKind kind);
+  FailureOr<LinearAttentionKernel> getKernel(AttentionKernelKind kind);
   /// Calls a kernel that takes `rows` and the states, which it changes, and
   /// writes `results`. Null values are not passed.
-  LogicalResult lowerSweep(KernelKind kind, ArrayRef<Value> rows,
+  LogicalResult lowerSweep(AttentionKernelKind kind, ArrayRef<Value> rows,
                            ArrayRef<Value> results);
   LogicalResult lowerGrad(LinearAttentionGradOp grad);
 
@@ -95,14 +95,15 @@ LogicalResult OpLowering::verify() {
     if (!type.isLastDimUnitStride())
       return op->emitOpError("expects rows without gaps, got ") << type;
   }
-  LinearAttentionKernelOptions options = getOptions(KernelKind::Forward);
+  LinearAttentionKernelOptions options =
+      getOptions(AttentionKernelKind::Forward);
   std::string reason;
   if (failed(isLinearAttentionKernelSupported(options, reason)))
     return op->emitOpError() << reason << " to lower it to vectors";
   return success();
 }
 
-LinearAttentionKernelOptions OpLowering::getOptions(KernelKind kind) {
+LinearAttentionKernelOptions OpLowering::getOptions(AttentionKernelKind kind) {
   LinearAttentionKernelOptions options;
   options.kind = kind;
   options.featureMap = op.getFeatureMap();
@@ -124,7 +125,8 @@ LinearAttentionKernelOptions OpLowering::getOptions(KernelKind kind) {
   return options;
 }
 
-FailureOr<LinearAttentionKernel> OpLowering::getKernel(KernelKind kind) {
+FailureOr<LinearAttentionKernel>
+OpLowering::getKernel(AttentionKernelKind kind) {
   static constexpr StringLiteral names[] = {
       "act_linear_attention_forward", "act_linear_attention_state",
       "act_linear_attention_query_grad", "act_linear_attention_key_value_grad"};
@@ -198,7 +200,8 @@ void OpLowering::createCall(const LinearAttentionKernel &kernel,
   memref::DeallocOp::create(b, workspace);
 }
 
-LogicalResult OpLowering::lowerSweep(KernelKind kind, ArrayRef<Value> rows,
+LogicalResult OpLowering::lowerSweep(AttentionKernelKind kind,
+                                     ArrayRef<Value> rows,
                                      ArrayRef<Value> results) {
   auto kernel = getKernel(kind);
   if (failed(kernel))
@@ -226,8 +229,8 @@ LogicalResult OpLowering::lowerGrad(LinearAttentionGradOp grad) {
     return op->emitOpError("expects the state before the first token to lower "
                            "it to vectors, got state_policy ")
            << grad.getStatePolicy();
-  auto queries = getKernel(KernelKind::QueryGrad);
-  auto keys = getKernel(KernelKind::KeyValueGrad);
+  auto queries = getKernel(AttentionKernelKind::QueryGrad);
+  auto keys = getKernel(AttentionKernelKind::KeyValueGrad);
   if (failed(queries) || failed(keys))
     return failure();
   auto getStateCopy = [&](Type type) -> Value {
@@ -285,13 +288,13 @@ LogicalResult OpLowering::lower() {
   LogicalResult result = success();
   if (auto attention = dyn_cast<LinearAttentionOp>(op.getOperation()))
     result =
-        lowerSweep(KernelKind::Forward,
+        lowerSweep(AttentionKernelKind::Forward,
                    {op.getQuery(), op.getKey(), op.getValue(), op.getDecay()},
                    {attention.getOutput(), attention.getDenominator()});
   else if (auto grad = dyn_cast<LinearAttentionGradOp>(op.getOperation()))
     result = lowerGrad(grad);
   else
-    result = lowerSweep(KernelKind::State,
+    result = lowerSweep(AttentionKernelKind::State,
                         {op.getKey(), op.getValue(), op.getDecay()}, {});
   if (succeeded(result))
     op->erase();
