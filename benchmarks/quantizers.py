@@ -45,15 +45,15 @@ ENCODINGS = {
 DTYPES = {"mask": np.bool_, "narrow, 4 bits": np.int32}
 
 
-def flat_encode(bits: int) -> Callable:
-    """Codes, minimum and step of groups of 256 of the flattened tensor."""
+def flat_encode(bits: int, group: int = 256) -> Callable:
+    """Codes, minimum and step, f32, of groups of the flattened tensor."""
     largest, planes = 2**bits - 1, 8 // bits
 
     def encode(x: jax.Array, salt: jax.Array) -> tuple[jax.Array, ...]:
-        groups = x.reshape(-1, 256)
+        groups = x.astype(jnp.float32).reshape(-1, group)
         low = groups.min(1, keepdims=True)
         step = jnp.maximum((groups.max(1, keepdims=True) - low) / largest, 1e-30)
-        hashed = jax.lax.broadcasted_iota(jnp.uint32, groups.shape, 0) * 256
+        hashed = jax.lax.broadcasted_iota(jnp.uint32, groups.shape, 0) * group
         hashed += jax.lax.broadcasted_iota(jnp.uint32, groups.shape, 1)
         hashed = hashed * jnp.uint32(0x9E3779B1) ^ salt
         for shift, factor in ((15, 0x85EBCA77), (13, 0xC2B2AE3D)):
@@ -61,16 +61,18 @@ def flat_encode(bits: int) -> Callable:
         noise = ((hashed ^ (hashed >> 16)) >> 8).astype(jnp.float32) * 2.0**-24
         codes = jnp.clip(jnp.floor((groups - low) / step + noise), 0, largest)
         codes = codes.astype(jnp.uint8)
-        packed = codes[:, : 256 // planes]
+        packed = codes[:, : group // planes]
         for plane in range(1, planes):
-            part = codes[:, plane * 256 // planes : (plane + 1) * 256 // planes]
+            part = codes[:, plane * group // planes : (plane + 1) * group // planes]
             packed |= part << jnp.uint8(plane * bits)
         return packed, low, step
 
     return encode
 
 
-def flat_decode(bits: int, shape: tuple[int, ...]) -> Callable:
+def flat_decode(
+    bits: int, shape: tuple[int, ...], dtype: np.dtype = np.float32
+) -> Callable:
     """The inverse of `flat_encode`."""
     planes = 8 // bits
 
@@ -81,7 +83,7 @@ def flat_decode(bits: int, shape: tuple[int, ...]) -> Callable:
         shift = jax.lax.broadcasted_iota(jnp.uint8, spread.shape, 1)
         codes = (spread >> (shift * jnp.uint8(bits))) & jnp.uint8(2**bits - 1)
         values = codes.astype(jnp.float32) * step[..., None] + low[..., None]
-        return values.reshape(shape)
+        return values.reshape(shape).astype(dtype)
 
     return decode
 

@@ -5,6 +5,7 @@
 
 # ruff: noqa: F821 (lit defines `config`)
 
+import shutil
 from pathlib import Path
 
 import lit.formats
@@ -26,14 +27,16 @@ config.environment["FILECHECK_OPTS"] = "-enable-var-scope --dump-input-filter=er
 llvm_config.with_system_environment(["CUDA_HOME", "CUDA_ROOT", "CUDA_PATH"])
 
 llvm_config.add_tool_substitutions(
-    ["act-capi-test", "act-lsp-server", "act-opt"],
+    ["act-capi-test", "act-lsp-server", "act-opt", "act-run"],
     [str(build / "bin"), str(build / "test" / "CAPI")],
 )
 llvm_config.add_tool_substitutions(
-    ["FileCheck", "count", "llvm-nm", "not", "split-file"], [config.llvm_tools_dir]
+    ["FileCheck", "count", "llvm-nm", "llvm-objdump", "not", "split-file"],
+    [config.llvm_tools_dir],
 )
 mlir_opt = f"{config.llvm_tools_dir}/mlir-opt"
 if config.sanitizer_runtime:
+    config.available_features.add("sanitizers")
     # MLIR's arena allocator poisons what it has not handed out. A slab that act's
     # code allocated is poisoned, and what libMLIR.so, which is not instrumented,
     # hands out of it stays so.
@@ -51,6 +54,7 @@ config.substitutions += [
     ("%act_libs", str(build / "lib")),
     ("%act_src", config.act_src_root),
     ("%act_version", config.act_version),
+    ("%host_cc", config.host_cc),
     ("%python", config.python_executable),
 ]
 
@@ -59,6 +63,9 @@ shared_inputs = Path(config.act_src_root).parent / "shared" / "inputs"
 if shared_inputs.is_dir():
     config.available_features.add("shared-inputs")
     config.substitutions.append(("%shared_inputs", str(shared_inputs)))
+
+if shutil.which("valgrind"):
+    config.available_features.add("valgrind")
 
 if config.act_assertions == "ON":
     config.available_features.add("asserts")

@@ -10,11 +10,16 @@
 #define ACT_INITALL_H
 
 #include "act/Analysis/OpModel/OpModel.h"
+#include "act/Conversion/KernelsToCPU/CodecEmitter.h"
+#include "act/Conversion/KernelsToCPU/Passes.h"
+#include "act/Conversion/LinalgToKernels/Passes.h"
 #include "act/Conversion/Passes.h"
 #include "act/Dialect/Act/IR/ActDialect.h"
 #include "act/Dialect/Act/Transforms/BufferizableOpInterfaceImpl.h"
 #include "act/Dialect/Act/Transforms/Passes.h"
 #include "act/Dialect/Act/Transforms/TilingInterfaceImpl.h"
+#include "act/Execution/Passes.h"
+#include "act/Pipelines/NativePipelines.h"
 #include "act/Pipelines/Pipelines.h"
 #include "mlir/IR/DialectRegistry.h"
 
@@ -26,14 +31,19 @@ inline void registerActDialects(DialectRegistry &registry) {
   registry.insert<ActDialect>();
   registerBufferizableOpInterfaceExternalModels(registry);
   registerTilingInterfaceExternalModels(registry);
+  registerVectorEncodingModels(registry);
   registerUpstreamOpModels(registry);
 }
 
 /// Registers the passes and pipelines of act.
 inline void registerAllActPasses() {
   registerActConversionPasses();
+  registerActKernelPasses();
+  registerActCPUPasses();
+  registerActExecutionPasses();
   registerActPasses();
   registerActPipelines();
+  registerActNativePipelines();
 }
 
 } // namespace mlir::act

@@ -57,8 +57,9 @@ void mlir::act::buildCompressPipeline(OpPassManager &manager,
     report.primalResults = options.primalResults;
     manager.addPass(createActReportPass(report));
   }
-  manager.addPass(createConvertActToStablehloPass(
-      ConvertActToStablehloPassOptions{options.seed, options.linearAttention}));
+  manager.addPass(
+      createConvertActToStablehloPass(ConvertActToStablehloPassOptions{
+          options.seed, options.linearAttention, options.codecs}));
 }
 
 void mlir::act::registerActPipelines() {

@@ -18,6 +18,7 @@ from act.errors import (
     ActWarning,
 )
 from act.features import orthogonal_features
+from act.native_step import NativeStep, native
 from act.report import Report
 from act.step import CompressedStep, compress, value_and_grad
 from act.version import __version__
@@ -31,10 +32,12 @@ __all__ = [
     "ActWarning",
     "AttentionState",
     "CompressedStep",
+    "NativeStep",
     "Report",
     "__version__",
     "compress",
     "linear_attention",
+    "native",
     "orthogonal_features",
     "value_and_grad",
 ]

@@ -158,7 +158,7 @@ class StaticArguments:
                 )
         leaves, tree = jax.tree.flatten((tuple(dynamic_args), dynamic_kwargs))
         kinds = tuple(kind_of(leaf) for leaf in leaves)
-        key = (tuple(static), tree, kinds, jax.default_backend(), _trace_context())
+        key = (tuple(static), tree, kinds, jax.default_backend(), trace_context())
         return Call(
             tuple(dynamic_args), dynamic_kwargs, tuple(leaves), tree, kinds, key
         )
@@ -218,7 +218,7 @@ def _hash_fails(value: Any) -> bool:
     return False
 
 
-def _trace_context() -> Hashable:
+def trace_context() -> Hashable:
     """Returns the JAX settings that change what a function traces to."""
     return (
         jax.config.jax_enable_x64,

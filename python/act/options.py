@@ -156,11 +156,21 @@ class CompressOptions:
     def pipeline(
         self, primal_results: int, report: Path, linear_attention: str | None = None
     ) -> str:
-        """Returns the textual pass pipeline.
+        """Returns the textual pass pipeline; see `pipeline_options`."""
+        text = self.pipeline_options(primal_results, report, linear_attention)
+        return f"builtin.module(act-compress{{{text}}})"
+
+    def pipeline_options(
+        self,
+        primal_results: int,
+        report: Path | None = None,
+        linear_attention: str | None = None,
+    ) -> str:
+        """Returns the options of the act-compress pipeline.
 
         Args:
             primal_results: flat number of leading results that are primal.
-            report: file that act-opt writes its JSON report to.
+            report: file that act-opt writes its JSON report to; None for none.
             linear_attention: what `act.linear_attention` becomes, "call" or "loop";
                 None if the step has none.
         """
@@ -182,10 +192,9 @@ class CompressOptions:
             "linear-attention": linear_attention,
             "report": report,
         }
-        text = " ".join(
+        return " ".join(
             f"{name}={value}" for name, value in options.items() if value is not None
         )
-        return f"builtin.module(act-compress{{{text}}})"
 
     def summary(self) -> str:
         """Returns the configuration on one line, for people."""

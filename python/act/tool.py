@@ -1,10 +1,10 @@
 # Part of act, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Finds act-opt and runs it as a subprocess.
+"""Finds act-opt and act-run and runs them as subprocesses.
 
-A subprocess, so that a crash of the compiler raises an exception instead of
-ending the training job, and because jaxlib carries another MLIR than act-opt.
+Subprocesses, so that a crash of the compiler raises an exception instead of
+ending the training job, and because jaxlib carries another MLIR than they do.
 """
 
 import dataclasses
@@ -25,8 +25,8 @@ from act.version import REQUIRED_TOOL_VERSION
 
 _HOW_TO_GET = (
     "build it with `cmake --preset release && cmake --build --preset release` in "
-    "a checkout of act (the result is build/bin/act-opt), or set the environment "
-    "variable ACT_OPT to the path of an existing one"
+    "a checkout of act (the result is build/bin/{name}), or set the environment "
+    "variable {variable} to the path of an existing one"
 )
 _VERSION_TIMEOUT_S = 60
 
@@ -46,35 +46,40 @@ class ToolResult:
     remarks: str
 
 
-def find_tool() -> Path:
-    """Returns the act-opt to run, after checking that it is recent enough.
+def find_tool(name: str = "act-opt") -> Path:
+    """Returns the tool to run, after checking that it is recent enough.
 
-    Looks at the environment variable ACT_OPT, then at build/bin/act-opt of the
+    Looks at the environment variable ACT_OPT (ACT_RUN), then at build/bin of the
     checkout this package lies in, then at PATH.
+
+    Args:
+        name: "act-opt" or "act-run".
 
     Raises:
         ActToolError: there is none, it does not run, or it is too old.
     """
-    named = os.environ.get("ACT_OPT")
+    variable = name.replace("-", "_").upper()
+    how_to_get = _HOW_TO_GET.format(name=name, variable=variable)
+    named = os.environ.get(variable)
     if named:
         path = Path(named)
         if not path.is_file():
             raise ActToolError(
-                f"ACT_OPT names {named}, which is not a file; {_HOW_TO_GET}"
+                f"{variable} names {named}, which is not a file; {how_to_get}"
             )
     else:
-        path = Path(__file__).resolve().parents[2] / "build" / "bin" / "act-opt"
+        path = Path(__file__).resolve().parents[2] / "build" / "bin" / name
         if not path.is_file():
-            on_path = shutil.which("act-opt")
+            on_path = shutil.which(name)
             if on_path is None:
-                raise ActToolError(f"act-opt was not found; {_HOW_TO_GET}")
+                raise ActToolError(f"{name} was not found; {how_to_get}")
             path = Path(on_path)
-    _check_version(path, path.stat().st_mtime_ns)
+    _check_version(path, path.stat().st_mtime_ns, name, how_to_get)
     return path
 
 
 @functools.lru_cache(maxsize=8)
-def _check_version(path: Path, _mtime_ns: int) -> None:
+def _check_version(path: Path, _mtime_ns: int, name: str, how_to_get: str) -> None:
     """Raises ActToolError unless `path --version` reports a usable version."""
     try:
         done = subprocess.run(
@@ -86,21 +91,21 @@ def _check_version(path: Path, _mtime_ns: int) -> None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ActToolError(f"cannot run {path}: {error}; {_HOW_TO_GET}") from error
+        raise ActToolError(f"cannot run {path}: {error}; {how_to_get}") from error
     needed = ".".join(map(str, REQUIRED_TOOL_VERSION))
     match = re.search(r"\bact (\d+)\.(\d+)\.(\d+)", done.stdout)
     if done.returncode != 0 or match is None:
         said = (done.stdout + done.stderr).strip()[:300] or "nothing"
         raise ActToolError(
-            f"{path} is not a usable act-opt: `--version` exited with "
+            f"{path} is not a usable {name}: `--version` exited with "
             f"{done.returncode} and printed {said!r} where 'act {needed}' or later "
-            f"is expected; {_HOW_TO_GET}"
+            f"is expected; {how_to_get}"
         )
     found = tuple(map(int, match.groups()))
     if found < REQUIRED_TOOL_VERSION:
         raise ActToolError(
             f"{path} is too old: it is act {'.'.join(map(str, found))}, this package "
-            f"needs {needed} or later; {_HOW_TO_GET}"
+            f"needs {needed} or later; {how_to_get}"
         )
 
 
@@ -169,6 +174,37 @@ def _run(text: str, pipeline: str, directory: Path) -> tuple[str, str]:
         return target.read_text(), stderr
     except OSError as error:
         raise _no_result(error, stderr) from error
+
+
+def compile_step(
+    text: str, target: Path, name: str, compress: str | None = None
+) -> None:
+    """Compiles a step for this processor.
+
+    Args:
+        text: StableHLO in generic form.
+        target: archive of object files to write.
+        name: of the step in it, an identifier of C.
+        compress: options of the act-compress pipeline, None to leave the step as
+            it is.
+
+    Raises:
+        ActToolError: act-run is missing, too old or failed.
+    """
+    tool = find_tool("act-run")
+    with tempfile.TemporaryDirectory(prefix="act-") as directory:
+        source = Path(directory) / "step.mlir"
+        source.write_text(text)
+        command = [str(tool), str(source), "--emit=object", "-o", str(target)]
+        command.append(f"--name={name}")
+        if compress is not None:
+            command.append(f"--compress={compress}")
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False
+        )
+    if done.returncode != 0:
+        stderr = done.stderr.replace(str(source), "step.mlir").strip()
+        raise ActToolError(_failure(tool, done.returncode, stderr))
 
 
 def _no_result(error: Exception, stderr: str) -> ActToolError:

@@ -1,6 +1,7 @@
 // RUN: act-opt %s --act-compress="bits=8 window=3 cut=source report=%t.json" | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REPORT < %t.json
 // RUN: act-opt %s --act-compress=bits=0 | FileCheck %s --check-prefix=BITS0
+// RUN: act-opt %s --act-compress="bits=8 codecs=ops" | FileCheck %s --check-prefix=OPS
 // RUN: act-opt %s --act-compress=average-bits=2 -o /dev/null
 // RUN: act-opt %s --act-compress=recompute=growing -o /dev/null
 // RUN: not act-opt %s --act-compress=primal-results=5 2>&1 | FileCheck %s --check-prefix=PRIMAL
@@ -20,6 +21,12 @@
 // CHECK:         "stablehlo.sine"
 // CHECK:         return
 // CHECK-NOT:   @layer
+
+// With codecs=ops saves and loads are operations, for targets with kernels.
+// OPS:         act.encode
+// OPS:         "stablehlo.optimization_barrier"
+// OPS:         act.decode
+// OPS-NOT:     call @
 
 // With bits=0 nothing is encoded.
 // BITS0-NOT:   xui8>

@@ -10,6 +10,7 @@
 
 void mlir::act::registerActTestPasses() {
   registerTestAutodiffGraphPass();
+  registerTestEmitCodecsPass();
   registerTestOpModelPass();
   registerTestStablehloBuilderPass();
 }

@@ -12,6 +12,7 @@
 namespace mlir::act {
 
 void registerTestAutodiffGraphPass();
+void registerTestEmitCodecsPass();
 void registerTestOpModelPass();
 void registerTestStablehloBuilderPass();
 

@@ -9,6 +9,7 @@
 #ifndef ACT_CONVERSION_PASSES_H
 #define ACT_CONVERSION_PASSES_H
 
+#include "act/Conversion/ActToStablehlo/CodecForm.h"
 #include "act/Conversion/ActToStablehlo/LinearAttentionForm.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"

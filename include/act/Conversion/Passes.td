@@ -21,6 +21,10 @@ def ConvertActToStablehloPass : Pass<"convert-act-to-stablehlo", "ModuleOp"> {
     Nothing of act is left. The result, printed in generic form, parses wherever
     StableHLO does.
 
+    With `codecs=ops` saves and loads become `act.encode` and `act.decode` on the
+    tensors that store the values, with `tensor.empty` as destinations, for targets
+    that have kernels for them. All else is as without, and the codes are the same.
+
     Stochastic rounding draws its noise from a hash of a salt, the element's index
     and the element's bits. The salt is a constant made from the `id` of the save
     and `seed`.
@@ -82,7 +86,15 @@ def ConvertActToStablehloPass : Pass<"convert-act-to-stablehlo", "ModuleOp"> {
                clEnumValN(::mlir::act::LinearAttentionForm::Loop, "loop",
                           "loops over chunks, for every target"),
                clEnumValN(::mlir::act::LinearAttentionForm::Call, "call",
-                          "custom calls of act's kernels for the CPU"))}]>
+                          "custom calls of act's kernels for the CPU"))}]>,
+    Option<"codecs", "codecs", "::mlir::act::CodecForm",
+           "::mlir::act::CodecForm::Functions",
+           "What saves and loads become",
+           [{::llvm::cl::values(
+               clEnumValN(::mlir::act::CodecForm::Functions, "functions",
+                          "calls of functions in StableHLO, for every target"),
+               clEnumValN(::mlir::act::CodecForm::Ops, "ops",
+                          "act.encode and act.decode"))}]>
   ];
 }
 
@@ -134,9 +146,9 @@ def ConvertLinearAttentionToVectorPass
 }
 
 def ExpandVectorExpPass : Pass<"act-expand-vector-exp"> {
-  let summary = "Expand exponentials of f32 vectors to polynomials.";
+  let summary = "Expand exponentials of f32 to polynomials.";
   let description = [{
-    `math.exp` of a vector of f32 becomes a polynomial of degree 7 after reduction
+    `math.exp` of f32 or a vector of it becomes a polynomial of degree 7 after reduction
     by multiples of ln(2), as in the Cephes library. The error is below two units
     in the last place; results that are too small for normal numbers are denormal
     or 0, those that are too large infinity, and NaN is kept. Other exponentials
@@ -144,6 +156,81 @@ def ExpandVectorExpPass : Pass<"act-expand-vector-exp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
+}
+
+def ConvertStablehloToLinalgPass
+    : Pass<"convert-stablehlo-to-linalg", "ModuleOp"> {
+  let summary = "Lower StableHLO to linalg, tensor and scf operations.";
+  let description = [{
+    Replaces the operations of StableHLO, CHLO and Shardy in all functions. The
+    result is on tensors of signless integers and floats; whether integers are
+    unsigned is in the operations (`arith.divui`, `arith.cmpi ult`), and arguments
+    and results of functions keep an element type that was not signless in the
+    attribute `act.element_type`. Calls stay; `act-inline` removes them before.
+
+    Before:
+
+    ```mlir
+    func.func @step(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>, %i: tensor<ui32>)
+        -> tensor<4x2xf32> {
+      %y = "stablehlo.dot_general"(%x, %w) <{dot_dimension_numbers =
+          #stablehlo.dot<lhs_contracting_dimensions = [1],
+                         rhs_contracting_dimensions = [0]>}> : ...
+      %z = "stablehlo.tanh"(%y) : (tensor<4x2xf32>) -> tensor<4x2xf32>
+      return %z : tensor<4x2xf32>
+    }
+    ```
+
+    After:
+
+    ```mlir
+    func.func @step(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>,
+                    %i: tensor<i32> {act.element_type = ui32})
+        -> tensor<4x2xf32> {
+      %zero = arith.constant 0.0 : f32
+      %0 = tensor.empty() : tensor<4x2xf32>
+      %1 = linalg.fill ins(%zero) outs(%0) -> tensor<4x2xf32>
+      %y = linalg.generic {..., iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%x, %w) outs(%1) { arith.mulf, arith.addf }
+      %2 = tensor.empty() : tensor<4x2xf32>
+      %z = linalg.generic {...} ins(%y) outs(%2) { math.tanh }
+      return %z : tensor<4x2xf32>
+    }
+    ```
+
+    What operations become:
+
+    * Elementwise operations, broadcasts, transposes, iotas, reversals and gathers
+      are `linalg.generic`; splat constants are constants in bodies. Contractions
+      are one `linalg.generic` whose body multiplies and adds, in f32 for narrower
+      floats, as sums of reductions are. Windows are `linalg.generic` too, with a
+      further operand for their sizes.
+    * Slices, padding and concatenations are slices of tensors; reshapes collapse
+      and expand.
+    * A `while` with a constant number of iterations is `scf.for`, unrolled if it
+      has at most 8 cheap ones; others are `scf.while`, `if` and `case` are `scf.if`
+      or `scf.index_switch`. Rank-0 integers, which count and point, pass regions
+      and are computed as plain integers.
+    * A scatter is a loop over blocks, or `linalg.generic` if each batch element
+      has one block. Blocks that are not inside the operand are left out, as XLA
+      does; StableHLO leaves out single elements.
+    * A sort merges runs of each row, in loops over elements.
+    * `optimization_barrier` is `act.barrier`. Annotations of shardings vanish.
+
+    Numbers are those of XLA on CPUs: quotients by 0 have all bits set, floats
+    that no integer can hold become the nearest one, shifts by the width or more
+    move all bits out. Narrow floats are rounded after every operation.
+
+    It is an error if a shape is not static, an element is not an integer or float,
+    attributes do not fit types, or an operation has no lowering: `fft`,
+    `rng_bit_generator`, complex numbers, custom calls except of shardings,
+    collective operations.
+  }];
+  let dependentDialects = [
+    "::mlir::act::ActDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
 }
 
 #endif // ACT_CONVERSION_PASSES_TD

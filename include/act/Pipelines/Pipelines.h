@@ -9,6 +9,7 @@
 #ifndef ACT_PIPELINES_PIPELINES_H
 #define ACT_PIPELINES_PIPELINES_H
 
+#include "act/Conversion/ActToStablehlo/CodecForm.h"
 #include "act/Conversion/ActToStablehlo/LinearAttentionForm.h"
 #include "act/Dialect/Act/Transforms/PartitionOptions.h"
 #include "act/Dialect/Act/Transforms/SliceOptions.h"
@@ -98,6 +99,13 @@ struct CompressOptions : PassPipelineOptions<CompressOptions> {
                      "loops over chunks, for every target"),
           clEnumValN(LinearAttentionForm::Call, "call",
                      "custom calls of act's kernels for the CPU"))};
+  Option<CodecForm> codecs{
+      *this, "codecs", llvm::cl::desc("What saves and loads become"),
+      llvm::cl::init(CodecForm::Functions),
+      llvm::cl::values(
+          clEnumValN(CodecForm::Functions, "functions",
+                     "calls of functions in StableHLO, for every target"),
+          clEnumValN(CodecForm::Ops, "ops", "act.encode and act.decode"))};
   Option<std::string> report{*this, "report",
                              llvm::cl::desc("File for the report in JSON"),
                              llvm::cl::init("")};

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "act/Runtime/CPU/KernelCompiler.h"
+#include "act/Conversion/KernelsToCPU/CodecEmitter.h"
 #include "act/Conversion/Passes.h"
 #include "act/Dialect/Act/IR/ActDialect.h"
 #include "mlir/Conversion/Passes.h"
@@ -53,6 +54,7 @@ std::unique_ptr<MLIRContext> runtime::createKernelContext() {
               memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
+  registerVectorEncodingModels(registry);
   registerVectorFeatureMapModels(registry);
   auto context =
       std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);

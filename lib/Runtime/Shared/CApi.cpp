@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "act/Runtime/CPU/Codec.h"
 #include "act/Runtime/CPU/LinearAttention.h"
 #include "act/Runtime/CPU/PeakKernel.h"
 #include <algorithm>
@@ -70,4 +71,23 @@ double actMeasurePeak(int64_t milliseconds) {
     return *peak;
   llvm::consumeError(peak.takeError());
   return 0;
+}
+
+bool actCodecEncode(const ActCodecSignature *signature, const void *tensor,
+                    uint32_t salt, void *const *storage, int64_t threads,
+                    char *reason, size_t reasonSize) {
+  PoolWorkers workers(threads);
+  return report(runCodec(CodecDirection::Encode, *signature,
+                         const_cast<void *>(tensor), salt, storage, workers),
+                reason, reasonSize);
+}
+
+bool actCodecDecode(const ActCodecSignature *signature,
+                    const void *const *storage, void *tensor, int64_t threads,
+                    char *reason, size_t reasonSize) {
+  PoolWorkers workers(threads);
+  return report(runCodec(CodecDirection::Decode, *signature, tensor,
+                         /*salt=*/0, const_cast<void *const *>(storage),
+                         workers),
+                reason, reasonSize);
 }

@@ -10,6 +10,7 @@
 #ifndef ACT_CONVERSION_LINEARATTENTIONTOVECTOR_LINEARATTENTIONTOVECTOR_H
 #define ACT_CONVERSION_LINEARATTENTIONTOVECTOR_LINEARATTENTIONTOVECTOR_H
 
+#include "act/Conversion/VectorTarget.h"
 #include "act/Dialect/Act/IR/ActAttributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -25,14 +26,6 @@ namespace mlir::act {
 /// Makes the feature maps of the act dialect implement
 /// VectorFeatureMapInterface.
 void registerVectorFeatureMapModels(DialectRegistry &registry);
-
-/// The vector unit that code is made for.
-struct VectorTarget {
-  /// Bits of one vector register: a power of two, at least 128.
-  int64_t vectorBits = 256;
-  /// Number of vector registers.
-  int64_t vectorRegisters = 16;
-};
 
 /// What one kernel computes, for one head of one sequence.
 enum class LinearAttentionKernelKind {
