@@ -11,6 +11,7 @@
 #include "act/Conversion/KernelUtils/Contractions.h"
 #include "act/Conversion/KernelsToCPU/CodecEmitter.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -315,6 +316,9 @@ void FunctionEmitter::emitSingle(const LoopNest &nest) {
 /// Encodes or decodes the units [first, last).
 LogicalResult FunctionEmitter::emitCodec(Operation *op, Value first,
                                          Value last) {
+  for (Type type : op->getOperandTypes())
+    if (!memref::isStaticShapeAndContiguousRowMajor(cast<MemRefType>(type)))
+      return op->emitOpError("expects buffers without gaps, got ") << type;
   CodecBuffers buffers;
   auto pointer = [&](Value operand) {
     // Of a private buffer there is only the row at hand.

@@ -61,7 +61,6 @@ static void mergeLoops(LoopNest &nest, unsigned numRows) {
     }
     nest.extents[loop + 1] *= nest.extents[loop];
     removeLoop(nest, loop);
-    nest.merged = true;
   }
 }
 
@@ -97,7 +96,6 @@ FailureOr<LoopNest> mlir::act::getLoopNest(linalg::GenericOp op,
     for (unsigned loop = nest.getNumLoops(); loop-- > numRows;)
       if (nest.extents[loop] == 1) {
         removeLoop(nest, loop);
-        nest.merged = true;
       }
     mergeLoops(nest, numRows);
   }

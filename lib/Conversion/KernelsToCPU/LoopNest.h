@@ -39,8 +39,6 @@ struct LoopNest {
   SmallVector<TypedAttr> initial;
 
   unsigned getNumLoops() const { return extents.size(); }
-  /// Whether loops of the operation are not those of the nest.
-  bool merged = false;
 };
 
 /// The nest of `op`, the first `numRows` loops of which stay as they are, or

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
@@ -59,6 +60,30 @@ static void generalize(Operation *root) {
     (void)linalg::generalizeNamedOp(rewriter, op);
   }
   llvm::for_each(copies, generalizeCopy);
+}
+
+/// Gives a codec, which goes through memory without gaps, copies of operands
+/// that have some.
+static void closeGaps(DestinationStyleOpInterface op) {
+  OpBuilder builder(op);
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    if (!type || memref::isStaticShapeAndContiguousRowMajor(type))
+      continue;
+    Value original = operand.get();
+    builder.setInsertionPoint(op);
+    Value dense = memref::AllocOp::create(
+        builder, op.getLoc(),
+        MemRefType::get(type.getShape(), type.getElementType()),
+        builder.getI64IntegerAttr(64));
+    if (op.isDpsInit(&operand)) {
+      builder.setInsertionPointAfter(op);
+      memref::CopyOp::create(builder, op.getLoc(), dense, original);
+    } else {
+      memref::CopyOp::create(builder, op.getLoc(), original, dense);
+    }
+    operand.set(dense);
+  }
 }
 
 /// Makes the loops that are rows the outermost.
@@ -182,6 +207,10 @@ struct FormKernelsPass : act::impl::ActFormKernelsPassBase<FormKernelsPass> {
     getOperation()->walk([](func::FuncOp function) {
       if (!function.isExternal())
         separateResults(function);
+    });
+    getOperation()->walk([](Operation *op) {
+      if (isa<EncodeOp, DecodeOp>(op))
+        closeGaps(cast<DestinationStyleOpInterface>(op));
     });
     generalize(getOperation());
     SmallVector<linalg::GenericOp> ops;

@@ -10,9 +10,7 @@
 #include "act/Conversion/KernelUtils/Contractions.h"
 #include "act/Conversion/KernelsToCPU/CodecEmitter.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/Dominance.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
-#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
 

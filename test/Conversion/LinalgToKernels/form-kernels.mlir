@@ -179,3 +179,20 @@ func.func @results(%x: memref<8xf32>) -> (memref<8xf32>, memref<8xf32>, memref<8
   linalg.exp ins(%x : memref<8xf32>) outs(%a : memref<8xf32>)
   return %a, %x, %a : memref<8xf32>, memref<8xf32>, memref<8xf32>
 }
+
+// -----
+
+// Codecs go through memory without gaps: a row is copied first.
+// CHECK-LABEL: func.func @gaps
+// CHECK: %[[PART:.*]] = memref.subview
+// CHECK: act.kernel row_program [8](%[[PART]],
+// CHECK: %[[DENSE:.*]] = memref.alloc() {{.*}}: memref<8x64xf32>
+// CHECK: linalg.generic {{.*}}outs(%[[DENSE]]
+// CHECK: act.encode ins(%[[DENSE]]
+func.func @gaps(%x: memref<8x128xf32>, %codes: memref<8x64xbf16>) {
+  %part = memref.subview %x[0, 64] [8, 64] [1, 1]
+      : memref<8x128xf32> to memref<8x64xf32, strided<[128, 1], offset: 64>>
+  act.encode ins(%part : memref<8x64xf32, strided<[128, 1], offset: 64>>)
+      outs(%codes : memref<8x64xbf16>) {encoding = #act.float<type = bf16>}
+  return
+}
