@@ -9,7 +9,7 @@
 
 #include "Quantization.h"
 #include "CodePacking.h"
-#include "llvm/ADT/APFloat.h"
+#include "act/Dialect/Act/IR/DecodedRange.h"
 #include <limits>
 
 using namespace mlir;
@@ -65,15 +65,6 @@ private:
   bool isExact;
 };
 } // namespace
-
-/// The largest number that decoding may return, with room for its rounding.
-static double getLargestDecoded(Type original) {
-  Type type =
-      original.isF64() ? Float32Type::get(original.getContext()) : original;
-  llvm::APFloat largest =
-      llvm::APFloat::getLargest(cast<FloatType>(type).getFloatSemantics());
-  return largest.convertToDouble() * (1 - 0x1p-20);
-}
 
 /// Minimum and maximum over `dimensions` by one reduction of two results.
 static std::pair<Value, Value> buildJointMinMax(StablehloBuilder &b,

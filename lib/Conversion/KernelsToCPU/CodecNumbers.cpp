@@ -12,8 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CodecNumbers.h"
+#include "act/Dialect/Act/IR/DecodedRange.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/ADT/APFloat.h"
 #include <limits>
 
 using namespace mlir;
@@ -225,15 +225,6 @@ private:
   bool isExact;
 };
 } // namespace
-
-/// The largest number that decoding may return, with room for its rounding.
-static float getLargestDecoded(Type original) {
-  Type type =
-      original.isF64() ? Float32Type::get(original.getContext()) : original;
-  llvm::APFloat largest =
-      llvm::APFloat::getLargest(cast<FloatType>(type).getFloatSemantics());
-  return static_cast<float>(largest.convertToDouble() * (1 - 0x1p-20));
-}
 
 /// `value` rounded to `params` towards zero.
 static float truncateTo(Type params, float value) {

@@ -64,7 +64,8 @@ private:
   LogicalResult collectNests();
   LogicalResult emitRows();
   LogicalResult emitCodec(Operation *op, Value first, Value last);
-  void emitSingle(const LoopNest &nest);
+  /// Returns the number of units.
+  int64_t emitSingle(const LoopNest &nest);
   Partition choosePartition(const LoopNest &nest);
   void emitUnits(llvm::function_ref<void(Value)> body);
   /// The digits of `number` in a mixed base of `extents`.
@@ -281,7 +282,7 @@ Partition FunctionEmitter::choosePartition(const LoopNest &nest) {
   return partition;
 }
 
-void FunctionEmitter::emitSingle(const LoopNest &nest) {
+int64_t FunctionEmitter::emitSingle(const LoopNest &nest) {
   Partition partition = choosePartition(nest);
   SmallVector<int64_t> counts;
   for (auto [loop, length] : partition.loops)
@@ -311,6 +312,7 @@ void FunctionEmitter::emitSingle(const LoopNest &nest) {
     }
     NestEmitter(builder, values, nest, lanes, 0).emit(ranges);
   });
+  return partition.units;
 }
 
 /// Encodes or decodes the units [first, last).
@@ -376,8 +378,7 @@ FailureOr<KernelFunction> FunctionEmitter::emit() {
         << nests.size();
     return failure();
   }
-  emitSingle(nests.front());
-  int64_t units = choosePartition(nests.front()).units;
+  int64_t units = emitSingle(nests.front());
   return finish(units, getUnitCost(nests.front(), units));
 }
 

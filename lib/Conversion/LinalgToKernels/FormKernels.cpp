@@ -9,15 +9,13 @@
 #include "KernelGroups.h"
 #include "ResultBuffers.h"
 #include "SplitReductions.h"
-#include "act/Conversion/KernelUtils/Contractions.h"
+#include "act/Conversion/KernelUtils/ElementBytes.h"
 #include "act/Conversion/LinalgToKernels/Passes.h"
 #include "act/Dialect/Act/IR/ActDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::act {
@@ -143,8 +141,8 @@ void KernelBuilder::findPrivateBuffers(unsigned numRows) {
           return other.buffer != access.buffer || other.rowDepth >= numRows;
         });
     MemRefType type = alloc.getType();
-    int64_t size = type.getNumElements() / units *
-                   llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    int64_t size =
+        type.getNumElements() / units * getElementBytes(type.getElementType());
     if (!isPrivate || bytes + size > privateBytes)
       continue;
     bytes += size;

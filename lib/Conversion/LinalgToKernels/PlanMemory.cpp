@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ResultBuffers.h"
+#include "act/Conversion/KernelUtils/ElementBytes.h"
 #include "act/Conversion/LinalgToKernels/ArenaPacking.h"
 #include "act/Conversion/LinalgToKernels/Passes.h"
 #include "act/Dialect/Act/IR/ActDialect.h"
@@ -27,10 +28,6 @@ namespace mlir::act {
 
 using namespace mlir;
 using namespace mlir::act;
-
-static int64_t getElementBytes(Type type) {
-  return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
-}
 
 static int64_t getBytes(MemRefType type) {
   return type.getNumElements() * getElementBytes(type.getElementType());

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "act/Conversion/KernelUtils/ElementBytes.h"
 #include "act/Conversion/LinalgToKernels/Passes.h"
 #include "act/Dialect/Act/IR/ActOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -98,9 +99,7 @@ int64_t Scheduler::getBytes(Value storage) const {
       isa<tensor::EmptyOp>(op) || op->hasTrait<OpTrait::ConstantLike>() ||
       returned.contains(storage))
     return 0;
-  int64_t bits =
-      type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
-  return type.getNumElements() * llvm::divideCeil(bits, 8);
+  return type.getNumElements() * getElementBytes(type.getElementType());
 }
 
 void Scheduler::addUse(Operation *user, Value value) {
