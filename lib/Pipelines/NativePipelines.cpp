@@ -29,6 +29,8 @@ void mlir::act::buildActToKernelsPipeline(OpPassManager &manager) {
   manager.addPass(createActNormalizePass());
   manager.addPass(createCSEPass());
   manager.addPass(createActFusePass());
+  // Fusion through reshapes brings back dimensions of extent 1.
+  manager.addPass(createActNormalizePass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   manager.addPass(createActSchedulePass());

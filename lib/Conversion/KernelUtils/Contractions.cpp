@@ -8,6 +8,7 @@
 
 #include "act/Conversion/KernelUtils/Contractions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::act;
@@ -75,4 +76,11 @@ bool mlir::act::isScalarFill(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   return generic && isCopy(generic) &&
          !isa<ShapedType>(generic.getInputs()[0].getType());
+}
+
+bool mlir::act::startsFromZero(linalg::GenericOp op) {
+  auto fill = dyn_cast_or_null<linalg::GenericOp>(op->getPrevNode());
+  return fill && isScalarFill(fill) &&
+         fill.getOutputs()[0] == op.getOutputs()[0] &&
+         matchPattern(fill.getInputs()[0], m_AnyZeroFloat());
 }

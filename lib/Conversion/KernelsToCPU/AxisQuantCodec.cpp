@@ -43,8 +43,6 @@ public:
     isLast = axis == type.getRank() - 1;
   }
 
-  static CodecUnits getUnits(AxisQuantAttr encoding, RankedTensorType type);
-
   void encode(Value begin, Value end);
   void decode(Value begin, Value end);
 
@@ -75,17 +73,6 @@ private:
   bool isLast;
 };
 } // namespace
-
-CodecUnits AxisQuantCodec::getUnits(AxisQuantAttr encoding,
-                                    RankedTensorType type) {
-  int64_t axis = encoding.getAxis(), all = type.getNumElements();
-  // Bytes hold codes of several columns.
-  if (axis == type.getRank() - 1)
-    return {1, all, true};
-  int64_t size = type.getDimSize(axis);
-  bool isFirst = getProduct(type.getShape().take_front(axis)) == 1;
-  return {size, all / size, isFirst || size == 1};
-}
 
 //===----------------------------------------------------------------------===//
 // Ranges of elements next to each other
@@ -238,9 +225,6 @@ void AxisQuantCodec::decode(Value begin, Value end) {
 namespace {
 struct AxisQuantModel
     : VectorEncodingInterface::ExternalModel<AxisQuantModel, AxisQuantAttr> {
-  CodecUnits getUnits(Attribute attr, RankedTensorType type) const {
-    return AxisQuantCodec::getUnits(cast<AxisQuantAttr>(attr), type);
-  }
   void buildVectorEncode(Attribute attr, CodecVectors &v, RankedTensorType type,
                          const CodecBuffers &buffers, Value begin,
                          Value end) const {

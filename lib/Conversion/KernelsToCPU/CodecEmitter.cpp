@@ -26,20 +26,6 @@ void mlir::act::registerVectorEncodingModels(DialectRegistry &registry) {
   });
 }
 
-/// The type of the tensor that `value`, which may be a buffer, holds.
-static RankedTensorType getPlainType(Value value) {
-  auto type = cast<ShapedType>(value.getType());
-  return RankedTensorType::get(type.getShape(), type.getElementType());
-}
-
-static RankedTensorType getPlainType(EncodeOp op) {
-  return getPlainType(op.getInput());
-}
-
-static RankedTensorType getPlainType(DecodeOp op) {
-  return getPlainType(op.getOuts().front());
-}
-
 static FailureOr<VectorEncodingInterface>
 getVectorEncoding(Operation *op, EncodingAttrInterface encoding) {
   if (auto vector = dyn_cast<VectorEncodingInterface>(encoding))
@@ -48,24 +34,14 @@ getVectorEncoding(Operation *op, EncodingAttrInterface encoding) {
          << encoding;
 }
 
-CodecUnits mlir::act::getCodecUnits(EncodeOp op) {
-  return cast<VectorEncodingInterface>(op.getEncoding())
-      .getUnits(getPlainType(op));
-}
-
-CodecUnits mlir::act::getCodecUnits(DecodeOp op) {
-  return cast<VectorEncodingInterface>(op.getEncoding())
-      .getUnits(getPlainType(op));
-}
-
 static void emitUnits(CodecVectors &v, VectorEncodingInterface encoding,
                       CodecDirection direction, RankedTensorType type,
                       CodecBuffers buffers, Value begin, Value end) {
+  CodecUnits units = cast<EncodingAttrInterface>(encoding).getUnits(type);
   // As if all of the tensor was in memory.
   if (buffers.plainIsLocal)
-    buffers.plain =
-        v.address(buffers.plain, type.getElementType(),
-                  v.multiply(begin, -encoding.getUnits(type).elements));
+    buffers.plain = v.address(buffers.plain, type.getElementType(),
+                              v.multiply(begin, -units.elements));
   if (direction == CodecDirection::Encode)
     encoding.buildVectorEncode(v, type, buffers, begin, end);
   else
@@ -83,7 +59,7 @@ static LogicalResult emitUnits(OpBuilder &builder, Location loc, OpTy op,
   if (failed(encoding))
     return failure();
   RankedTensorType type = getPlainType(op);
-  if (buffers.plainIsLocal && !encoding->getUnits(type).contiguous)
+  if (buffers.plainIsLocal && !op.getEncoding().getUnits(type).contiguous)
     return op.emitOpError("expects units that are contiguous where the tensor "
                           "is not in memory");
   if (!isa<IntegerType, FloatType, ComplexType, IndexType>(
@@ -165,5 +141,5 @@ mlir::act::buildCodecKernel(ModuleOp module, StringRef name,
   emitUnits(vectors, *vectorEncoding, direction, type, buffers,
             values.drop_back().back(), values.back());
   func::ReturnOp::create(builder, module.getLoc());
-  return vectorEncoding->getUnits(type);
+  return encoding.getUnits(type);
 }

@@ -9,7 +9,7 @@
 #ifndef ACT_LIB_CONVERSION_KERNELSTOCPU_CODECMODELS_H
 #define ACT_LIB_CONVERSION_KERNELSTOCPU_CODECMODELS_H
 
-#include "CodecVectors.h"
+#include "act/Conversion/KernelUtils/CodecVectors.h"
 #include "act/Conversion/KernelsToCPU/CodecEmitter.h"
 #include "act/Dialect/Act/IR/ActAttributes.h"
 

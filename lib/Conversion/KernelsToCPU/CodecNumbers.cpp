@@ -12,7 +12,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "CodecNumbers.h"
-#include "act/Dialect/Act/IR/DecodedRange.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include <limits>
 
@@ -187,84 +186,6 @@ Extremes mlir::act::buildExtremes(CodecVectors &v, const NumberBuffer &buffer,
   return searchExtremes(v, buffer, first, count, none).reduce(v);
 }
 
-//===----------------------------------------------------------------------===//
-// Ranges
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// Rounding f32 numbers to the type that parameters are stored in.
-struct ParamRounding {
-  ParamRounding(CodecVectors &v, Type params) : v(v), isExact(params.isF32()) {}
-
-  /// Towards zero.
-  Value truncate(Value x) const { return isExact ? x : dropLow(v.toBits(x)); }
-  /// Up; `x` is not negative.
-  Value roundUp(Value x) const {
-    return isExact ? x : dropLow(v.add(v.toBits(x), lowBits));
-  }
-  /// Down.
-  Value roundDown(Value x) const {
-    if (isExact)
-      return x;
-    Value bits = v.toBits(x);
-    Value isNegative =
-        v.compare(arith::CmpFPredicate::OLT, x, v.floatLike(x, 0.0));
-    Value carry =
-        v.select(isNegative, v.intLike(bits, lowBits), v.intLike(bits, 0));
-    return dropLow(v.add(bits, carry));
-  }
-
-private:
-  static constexpr int64_t lowBits = 0xFFFF; // of f32, absent from bf16
-
-  Value dropLow(Value bits) const {
-    return v.fromBits(v.bitAnd(bits, 0xFFFF0000));
-  }
-
-  CodecVectors &v;
-  bool isExact;
-};
-} // namespace
-
-/// `value` rounded to `params` towards zero.
-static float truncateTo(Type params, float value) {
-  return params.isF32() ? value
-                        : llvm::bit_cast<float>(
-                              llvm::bit_cast<uint32_t>(value) & 0xFFFF0000u);
-}
-
-CodeRange mlir::act::buildRange(CodecVectors &v, const Extremes &extremes,
-                                const CodeOptions &options) {
-  // A zero becomes positive: which of two zeros is the smallest depends on the
-  // width of vectors.
-  Value smallest =
-      v.add(extremes.smallest, v.floatLike(extremes.smallest, 0.0));
-  Value largest = extremes.largest;
-  ParamRounding rounding(v, options.params);
-  float top = getLargestDecoded(options.original);
-  float limit = truncateTo(options.params, top);
-  auto constant = [&](double value) { return v.floatLike(smallest, value); };
-  Value perStep = constant(1.0 / options.getLargest());
-
-  CodeRange range;
-  range.minimum = v.maximum(rounding.roundDown(smallest), constant(-limit));
-  Value step = v.multiply(v.subtract(largest, range.minimum), perStep);
-  step = rounding.roundUp(v.maximum(step, constant(1e-30)));
-  // The largest code must not decode to an infinity, nor may the product of
-  // code and step overflow on the way.
-  Value room = v.minimum(v.subtract(constant(top), range.minimum),
-                         constant(getLargestDecoded(v.getF32())));
-  step = v.minimum(step, rounding.truncate(v.multiply(room, perStep)));
-
-  Value width = v.toBits(v.subtract(largest, smallest));
-  Value isFinite =
-      v.compare(arith::CmpIPredicate::ult, v.bitAnd(width, 0x7FFFFFFF),
-                v.intLike(width, 0x7F800000));
-  range.step = v.select(isFinite, step,
-                        constant(std::numeric_limits<double>::quiet_NaN()));
-  return range;
-}
-
 CodeScale mlir::act::buildScale(CodecVectors &v, const CodeRange &range,
                                 const CodeOptions &options) {
   // A quarter of everything: 1 / step would be denormal, hence perhaps zero,
@@ -286,13 +207,13 @@ CodeScale mlir::act::buildScale(CodecVectors &v, const CodeRange &range,
 static SmallVector<Value, 2> buildPlaces(CodecVectors &v, Value salt,
                                          Value firstElement, int64_t width,
                                          int64_t parts) {
-  constexpr int64_t golden = 0x9E3779B1;
-  Value start = v.add(salt, v.multiply(v.toI32(firstElement), golden));
-  Value steps = v.multiply(v.iota(width), parts * golden);
+  Value start =
+      v.add(salt, v.multiply(v.toI32(firstElement), noisePlaceFactor));
+  Value steps = v.multiply(v.iota(width), parts * noisePlaceFactor);
   Value first = v.add(v.splat(start, width), steps);
   SmallVector<Value, 2> places{first};
   for (int64_t part = 1; part < parts; ++part)
-    places.push_back(v.add(first, part * golden));
+    places.push_back(v.add(first, part * noisePlaceFactor));
   return places;
 }
 
@@ -300,12 +221,12 @@ static SmallVector<Value, 2> buildPlaces(CodecVectors &v, Value salt,
 static Value buildNoise(CodecVectors &v, Value numbers, Value places) {
   // lowbias32 without its last step.
   Value hash = v.bitXor(v.toBits(numbers), places);
-  hash = v.multiply(v.bitXor(hash, v.shiftRight(hash, 16)), 0x7FEB352D);
+  hash = v.multiply(v.bitXor(hash, v.shiftRight(hash, 16)), noiseFirstFactor);
   // The highest bit is changed, which as the factor is odd changes that bit of
   // the product: as a signed number it then is less by 2^31.
   Value mixed = v.bitXor(hash, v.shiftRight(hash, 15));
   mixed = v.bitXor(mixed, v.intLike(mixed, 0x80000000));
-  hash = v.multiply(mixed, 0x846CA68B);
+  hash = v.multiply(mixed, noiseSecondFactor);
   return v.intToFloat(v.shiftRightSigned(hash, 9));
 }
 

@@ -9,7 +9,7 @@
 #ifndef ACT_LIB_CONVERSION_KERNELSTOCPU_CODECNUMBERS_H
 #define ACT_LIB_CONVERSION_KERNELSTOCPU_CODECNUMBERS_H
 
-#include "CodecVectors.h"
+#include "act/Conversion/KernelUtils/CodeRanges.h"
 
 namespace mlir::act {
 
@@ -51,23 +51,6 @@ inline bool isFastInPairs(Type element) { return element.isBF16(); }
 // Ranges
 //===----------------------------------------------------------------------===//
 
-/// How integer codes represent floats.
-struct CodeOptions {
-  unsigned bits;
-  Type params;   ///< type that minimum and step are stored in
-  Type original; ///< type of the values that are saved
-  bool hasNoise; ///< of stochastic rounding
-
-  /// The largest code.
-  int64_t getLargest() const { return (int64_t{1} << bits) - 1; }
-};
-
-/// The smallest and the largest of some numbers, as scalars or one of each per
-/// lane. Where the numbers are not all finite one of the two is not.
-struct Extremes {
-  Value smallest, largest;
-};
-
 /// What extremes are found with: vectors of the smallest and the largest of
 /// some numbers, and of 0, or NaN if one of them is not finite.
 struct ExtremeSearch {
@@ -92,15 +75,6 @@ ExtremeSearch searchExtremes(CodecVectors &v, const NumberBuffer &buffer,
 /// The extremes of `count` elements from `first` on, as scalars.
 Extremes buildExtremes(CodecVectors &v, const NumberBuffer &buffer, Value first,
                        int64_t count);
-
-/// Minimum and step of ranges, f32, exactly as stored.
-struct CodeRange {
-  Value minimum, step;
-};
-
-/// The ranges of numbers with `extremes`, which are scalars or vectors.
-CodeRange buildRange(CodecVectors &v, const Extremes &extremes,
-                     const CodeOptions &options);
 
 /// What codes are computed from: a quarter of the minimum with its sign
 /// changed, and 4 / step, for stochastic rounding times 2^23.

@@ -9,7 +9,7 @@
 #ifndef ACT_LIB_CONVERSION_KERNELSTOCPU_CODECPLANES_H
 #define ACT_LIB_CONVERSION_KERNELSTOCPU_CODECPLANES_H
 
-#include "CodecVectors.h"
+#include "act/Conversion/KernelUtils/CodecVectors.h"
 
 namespace mlir::act {
 

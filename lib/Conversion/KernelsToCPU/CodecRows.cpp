@@ -23,15 +23,9 @@ GroupRows::GroupRows(const GroupLayout &layout)
       inner(getProduct(layout.inner)), group(layout.group),
       numGroups(layout.numGroups) {}
 
-CodecUnits GroupRows::getUnits() const {
-  if (extent % group == 0)
-    return {numRows * numGroups, group * inner, true};
-  return {numRows, extent * inner, true};
-}
-
 void GroupRows::forRanges(CodecVectors &v, Value begin, Value end,
                           function_ref<void(const GroupRange &)> body) const {
-  if (extent % group == 0) {
+  if (isEven()) {
     body({{begin, v.multiply(begin, group * inner), group},
           v.subtract(end, begin)});
     return;

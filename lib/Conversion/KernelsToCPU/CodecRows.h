@@ -9,7 +9,7 @@
 #ifndef ACT_LIB_CONVERSION_KERNELSTOCPU_CODECROWS_H
 #define ACT_LIB_CONVERSION_KERNELSTOCPU_CODECROWS_H
 
-#include "CodecVectors.h"
+#include "act/Conversion/KernelUtils/CodecVectors.h"
 #include "act/Conversion/KernelsToCPU/CodecEmitter.h"
 
 namespace mlir::act {
@@ -21,11 +21,11 @@ class GroupRows {
 public:
   explicit GroupRows(const GroupLayout &layout);
 
-  /// Groups if they are of one size, else rows.
-  CodecUnits getUnits() const;
-
   int64_t getGroup() const { return group; }
   int64_t getInner() const { return inner; }
+  int64_t getNumElements() const { return numRows * extent * inner; }
+  /// All groups are of one size.
+  bool isEven() const { return extent % group == 0; }
 
   struct Group {
     /// Among all groups of the tensor, index.

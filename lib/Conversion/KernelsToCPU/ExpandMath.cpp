@@ -88,16 +88,23 @@ struct TruncateThroughF32 : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+} // namespace
+
+void mlir::act::populateActExpandMathPatterns(RewritePatternSet &patterns) {
+  populateExpandVectorExpPatterns(patterns);
+  populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
+  patterns.add<ExpandExpM1, TruncateThroughF32>(patterns.getContext());
+  populateMathPolynomialApproximationPatterns(patterns, hasApproximation);
+  math::populateExpansionPatterns(patterns,
+                                  {math::RsqrtOp::getOperationName()});
+}
+
+namespace {
 struct ExpandMathPass : act::impl::ActExpandMathPassBase<ExpandMathPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    populateExpandVectorExpPatterns(patterns);
-    populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
-    patterns.add<ExpandExpM1, TruncateThroughF32>(context);
-    populateMathPolynomialApproximationPatterns(patterns, hasApproximation);
-    math::populateExpansionPatterns(patterns,
-                                    {math::RsqrtOp::getOperationName()});
+    populateActExpandMathPatterns(patterns);
     arith::populateExpandBFloat16Patterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

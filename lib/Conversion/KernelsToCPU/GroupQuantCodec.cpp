@@ -267,12 +267,10 @@ bool GroupQuantCodec::canStream() const {
   constexpr int64_t leastBytes = int64_t{32} << 20;
   constexpr int64_t alignment = CodecVectors::streamAlignment;
   int64_t bytes = numbers.element.getIntOrFloatBitWidth() / 8;
-  CodecUnits units = rows.getUnits();
   int64_t together =
       getAlignedCodes(v, getPlanes(rows.getGroup()), /*codeWidth=*/32);
-  return units.units * units.elements * bytes >= leastBytes &&
-         units.elements == rows.getGroup() && together > 0 &&
-         together * bytes % alignment == 0 &&
+  return rows.getNumElements() * bytes >= leastBytes && rows.isEven() &&
+         together > 0 && together * bytes % alignment == 0 &&
          rows.getGroup() * bytes % alignment == 0;
 }
 
@@ -306,10 +304,6 @@ void GroupQuantCodec::decode(Value begin, Value end) {
 namespace {
 struct GroupQuantModel
     : VectorEncodingInterface::ExternalModel<GroupQuantModel, GroupQuantAttr> {
-  CodecUnits getUnits(Attribute attr, RankedTensorType type) const {
-    return GroupQuantCodec::getRows(cast<GroupQuantAttr>(attr), type)
-        .getUnits();
-  }
   void buildVectorEncode(Attribute attr, CodecVectors &v, RankedTensorType type,
                          const CodecBuffers &buffers, Value begin,
                          Value end) const {

@@ -22,22 +22,6 @@ static constexpr double grainCost = 65536;
 /// Most iterations of the vector loop in a unit that has no others.
 static constexpr int64_t blockLength = 4096;
 
-Type mlir::act::getStoredType(Type type) {
-  MLIRContext *context = type.getContext();
-  if (type.isInteger(1))
-    return IntegerType::get(context, 8);
-  return type.isIndex() ? Type(IntegerType::get(context, 64)) : type;
-}
-
-FailureOr<SmallVector<int64_t>> mlir::act::getKnownStrides(MemRefType type) {
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (failed(type.getStridesAndOffset(strides, offset)) ||
-      llvm::any_of(strides, ShapedType::isDynamic) || !type.hasStaticShape())
-    return failure();
-  return strides;
-}
-
 namespace {
 /// How a unit is a part of a nest: a block of iterations of some loops.
 struct Partition {
@@ -150,15 +134,6 @@ static CodecUnits getUnits(Operation *op) {
   return getCodecUnits(cast<DecodeOp>(op));
 }
 
-/// The scalar constant that fills `op`'s destination, or null.
-static TypedAttr getFilledConstant(linalg::GenericOp op) {
-  TypedAttr constant;
-  if (!isScalarFill(op) ||
-      !matchPattern(op.getInputs()[0], m_Constant(&constant)))
-    return {};
-  return constant;
-}
-
 LogicalResult FunctionEmitter::collectNests() {
   for (Operation &op : kernel.getBody().front()) {
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
@@ -168,23 +143,13 @@ LogicalResult FunctionEmitter::collectNests() {
     auto generic = dyn_cast<linalg::GenericOp>(op);
     if (!generic)
       continue;
-    // A fill right before a reduction into it is what the reduction starts
-    // from.
-    auto next = dyn_cast_or_null<linalg::GenericOp>(op.getNextNode());
-    TypedAttr filled = getFilledConstant(generic);
-    if (filled && next && next.getNumReductionLoops() != 0 &&
-        getCombiners(next) && next.getNumDpsInits() == 1 &&
-        next.getOutputs()[0] == generic.getOutputs()[0])
+    if (isReductionStart(generic))
       continue;
     FailureOr<LoopNest> nest =
         getLoopNest(generic, values, kernel.getRows().size());
     if (failed(nest))
       return failure();
-    auto before = dyn_cast_or_null<linalg::GenericOp>(op.getPrevNode());
-    if (before && generic.getNumReductionLoops() != 0 &&
-        getCombiners(generic) && generic.getNumDpsInits() == 1 &&
-        before.getOutputs()[0] == generic.getOutputs()[0])
-      nest->initial[0] = getFilledConstant(before);
+    nest->initial[0] = getReductionStart(generic);
     nests.push_back(std::move(*nest));
   }
   return success();

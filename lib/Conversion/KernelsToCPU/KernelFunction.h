@@ -9,6 +9,7 @@
 #ifndef ACT_LIB_CONVERSION_KERNELSTOCPU_KERNELFUNCTION_H
 #define ACT_LIB_CONVERSION_KERNELSTOCPU_KERNELFUNCTION_H
 
+#include "act/Conversion/KernelUtils/Memory.h"
 #include "act/Conversion/VectorTarget.h"
 #include "act/Dialect/Act/IR/ActOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -30,12 +31,6 @@ struct KernelFunction {
 FailureOr<KernelFunction> emitKernelFunction(ModuleOp module, KernelOp kernel,
                                              StringRef name,
                                              const VectorTarget &target);
-
-/// The type that a scalar or element has in memory.
-Type getStoredType(Type type);
-
-/// Strides in elements of a buffer whose layout is known, or failure.
-FailureOr<SmallVector<int64_t>> getKnownStrides(MemRefType type);
 
 } // namespace mlir::act
 

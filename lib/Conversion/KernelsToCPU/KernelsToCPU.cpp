@@ -10,11 +10,9 @@
 #include "Products.h"
 #include "act-c/StepRuntime.h"
 #include "act/Conversion/KernelUtils/Contractions.h"
+#include "act/Conversion/KernelUtils/StepFunction.h"
 #include "act/Conversion/KernelsToCPU/ConvolutionDescriptor.h"
 #include "act/Conversion/KernelsToCPU/Passes.h"
-#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
-#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -41,26 +39,27 @@ public:
   LogicalResult run();
 
 private:
-  LLVM::LLVMFuncOp createStep();
-  void bindArguments(LLVM::LLVMFuncOp function);
   LogicalResult convertKernel(KernelOp kernel);
   LogicalResult convertProduct(KernelOp kernel, linalg::GenericOp op,
                                const ProductCalls &product);
   LogicalResult convertConvolution(KernelOp kernel);
   LogicalResult convertLaunch(KernelOp kernel);
   FailureOr<KernelFunction> getKernelFunction(KernelOp kernel);
-  void finish(LLVM::LLVMFuncOp function);
 
-  LLVM::LLVMFuncOp getRuntimeFunction(StringRef name, Type result,
-                                      ArrayRef<Type> arguments);
+  LLVM::LLVMFuncOp getFunction(StringRef name, Type result,
+                               ArrayRef<Type> arguments) {
+    return getRuntimeFunction(builder, module, name, result, arguments);
+  }
   /// Address of the bytes of a new constant.
   Value getText(StringRef text);
   Value getNumbers(ArrayRef<int64_t> numbers);
   /// Address of the first element of a buffer, `offset` elements further.
-  Value getAddress(Value buffer, int64_t offset = 0);
+  Value getAddress(Value buffer, int64_t offset = 0) {
+    return LLVM::IntToPtrOp::create(builder, pointer,
+                                    getBufferAddress(builder, buffer, offset));
+  }
   Value getSlot(Value scalar);
   Value getConstant(int64_t value);
-  std::string getKernelName(KernelOp kernel);
 
   ModuleOp module;
   func::FuncOp step;
@@ -72,23 +71,13 @@ private:
   /// Functions of kernels by their text without what names they use.
   llvm::StringMap<KernelFunction> functions;
   llvm::StringMap<LLVM::GlobalOp> constants;
-  llvm::StringMap<int64_t> names;
+  KernelNames names;
   size_t mostBuffers = 1;
 };
 } // namespace
 
 Value StepConverter::getConstant(int64_t value) {
   return LLVM::ConstantOp::create(builder, builder.getI64Type(), value);
-}
-
-LLVM::LLVMFuncOp StepConverter::getRuntimeFunction(StringRef name, Type result,
-                                                   ArrayRef<Type> arguments) {
-  if (auto found = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
-    return found;
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(module.getBody());
-  return LLVM::LLVMFuncOp::create(
-      builder, name, LLVM::LLVMFunctionType::get(result, arguments));
 }
 
 Value StepConverter::getText(StringRef text) {
@@ -124,33 +113,6 @@ Value StepConverter::getNumbers(ArrayRef<int64_t> numbers) {
   return LLVM::AddressOfOp::create(builder, global);
 }
 
-Value StepConverter::getAddress(Value buffer, int64_t offset) {
-  auto type = cast<MemRefType>(buffer.getType());
-  int64_t bytes = llvm::divideCeil(
-      getStoredType(type.getElementType()).getIntOrFloatBitWidth(), 8);
-  Value address =
-      memref::ExtractAlignedPointerAsIndexOp::create(builder, buffer);
-  auto [strides, constantOffset] = type.getStridesAndOffset();
-  Value elements;
-  if (ShapedType::isDynamic(constantOffset))
-    elements =
-        memref::ExtractStridedMetadataOp::create(builder, buffer).getOffset();
-  else
-    offset += constantOffset;
-  auto add = [&](Value number, int64_t factor) {
-    Value size = arith::ConstantIndexOp::create(builder, factor);
-    address = arith::AddIOp::create(
-        builder, address, arith::MulIOp::create(builder, number, size));
-  };
-  if (elements)
-    add(elements, bytes);
-  if (offset != 0)
-    add(arith::ConstantIndexOp::create(builder, offset), bytes);
-  Value number =
-      arith::IndexCastOp::create(builder, builder.getI64Type(), address);
-  return LLVM::IntToPtrOp::create(builder, pointer, number);
-}
-
 /// Memory that holds `scalar`.
 Value StepConverter::getSlot(Value scalar) {
   Type stored = getStoredType(scalar.getType());
@@ -172,20 +134,6 @@ Value StepConverter::getSlot(Value scalar) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// A name for `kernel` in traces: what it is and over which elements.
-std::string StepConverter::getKernelName(KernelOp kernel) {
-  std::string name = stringifyKernelKind(kernel.getKind()).str();
-  linalg::GenericOp largest;
-  for (auto op : kernel.getBody().getOps<linalg::GenericOp>())
-    if (!largest || op.getNumLoops() >= largest.getNumLoops())
-      largest = op;
-  if (largest)
-    for (auto [i, extent] : llvm::enumerate(largest.getStaticLoopRanges()))
-      name += (i == 0 ? "_" : "x") + std::to_string(extent);
-  int64_t number = names[name]++;
-  return number ? name + "_v" + std::to_string(number) : name;
-}
-
 /// The function of `kernel`, the same one for kernels of equal bodies.
 FailureOr<KernelFunction> StepConverter::getKernelFunction(KernelOp kernel) {
   std::string text;
@@ -196,7 +144,7 @@ FailureOr<KernelFunction> StepConverter::getKernelFunction(KernelOp kernel) {
   if (found != functions.end())
     return found->second;
   FailureOr<KernelFunction> emitted = emitKernelFunction(
-      module, kernel, "act_" + getKernelName(kernel), target);
+      module, kernel, "act_" + names.getName(kernel), target);
   if (succeeded(emitted))
     functions[text] = *emitted;
   return emitted;
@@ -217,7 +165,7 @@ LogicalResult StepConverter::convertLaunch(KernelOp kernel) {
     LLVM::StoreOp::create(builder, address, place);
   }
   Type i64 = builder.getI64Type();
-  LLVM::LLVMFuncOp launch = getRuntimeFunction(
+  LLVM::LLVMFuncOp launch = getFunction(
       "act_cpu_launch", LLVM::LLVMVoidType::get(builder.getContext()),
       {pointer, pointer, pointer, pointer, i64, i64});
   StringRef name = kernelFunction->function.getName();
@@ -244,9 +192,9 @@ LogicalResult StepConverter::convertProduct(KernelOp kernel,
       "product_" + std::to_string(product.descriptor[ACT_CPU_GEMM_DESC_M]) +
       "x" + std::to_string(product.descriptor[ACT_CPU_GEMM_DESC_N]) + "x" +
       std::to_string(product.descriptor[ACT_CPU_GEMM_DESC_K]);
-  LLVM::LLVMFuncOp gemm = getRuntimeFunction(
-      "act_cpu_gemm", LLVM::LLVMVoidType::get(builder.getContext()),
-      {pointer, pointer, pointer, pointer, pointer, pointer});
+  LLVM::LLVMFuncOp gemm =
+      getFunction("act_cpu_gemm", LLVM::LLVMVoidType::get(builder.getContext()),
+                  {pointer, pointer, pointer, pointer, pointer, pointer});
   SmallVector<int64_t> descriptor = product.descriptor;
   for (auto [a, b] : product.offsets) {
     LLVM::CallOp::create(
@@ -258,14 +206,6 @@ LogicalResult StepConverter::convertProduct(KernelOp kernel,
   }
   kernel.erase();
   return success();
-}
-
-/// Whether the body fills the destination of `op` with zero first.
-static bool startsFromZero(linalg::GenericOp op) {
-  auto fill = dyn_cast_or_null<linalg::GenericOp>(op->getPrevNode());
-  return fill && isScalarFill(fill) &&
-         fill.getOutputs()[0] == op.getOutputs()[0] &&
-         matchPattern(fill.getInputs()[0], m_AnyZeroFloat());
 }
 
 LogicalResult StepConverter::convertConvolution(KernelOp kernel) {
@@ -291,12 +231,12 @@ LogicalResult StepConverter::convertConvolution(KernelOp kernel) {
     }
   if (!scratch)
     scratch = LLVM::ZeroOp::create(builder, pointer);
-  LLVM::LLVMFuncOp convolution = getRuntimeFunction(
+  LLVM::LLVMFuncOp convolution = getFunction(
       "act_cpu_convolution", LLVM::LLVMVoidType::get(builder.getContext()),
       SmallVector<Type>(7, pointer));
   LLVM::CallOp::create(
       builder, convolution,
-      ValueRange{context, getText(getKernelName(kernel)),
+      ValueRange{context, getText(names.getName(kernel)),
                  getNumbers(*descriptor), getBuffer(op.getLhs()),
                  getBuffer(op.getRhs()), getBuffer(op.getOut()), scratch});
   kernel.erase();
@@ -322,70 +262,22 @@ LogicalResult StepConverter::convertKernel(KernelOp kernel) {
 // The step
 //===----------------------------------------------------------------------===//
 
-/// Replaces arguments of buffers by what the pointers of the step point to.
-void StepConverter::bindArguments(LLVM::LLVMFuncOp created) {
-  LLVMTypeConverter converter(builder.getContext());
-  int64_t numResults = 0;
-  if (auto info = module->getAttrOfType<DictionaryAttr>("act.step"))
-    numResults = cast<ArrayAttr>(info.get("results")).size();
-  Block &body = step.getBody().front();
-  int64_t numArguments = body.getNumArguments() - numResults - 1;
-  for (auto [i, argument] : llvm::enumerate(body.getArguments())) {
-    int64_t number = static_cast<int64_t>(i);
-    Value address;
-    if (number == numArguments + numResults) {
-      address = created.getArgument(2);
-    } else {
-      bool isResult = number >= numArguments;
-      Value slot = LLVM::GEPOp::create(
-          builder, pointer, pointer, created.getArgument(isResult ? 1 : 0),
-          ArrayRef<LLVM::GEPArg>{
-              static_cast<int32_t>(isResult ? number - numArguments : number)});
-      address = LLVM::LoadOp::create(builder, pointer, slot);
-    }
-    auto type = cast<MemRefType>(argument.getType());
-    Value descriptor = MemRefDescriptor::fromStaticShape(
-        builder, builder.getLoc(), converter, type, address);
-    Value buffer = UnrealizedConversionCastOp::create(builder, type, descriptor)
-                       .getResult(0);
-    argument.replaceAllUsesWith(buffer);
-  }
-}
-
-/// The function over pointers, with the body of the step.
-LLVM::LLVMFuncOp StepConverter::createStep() {
-  builder.setInsertionPoint(step);
-  Type i32 = builder.getI32Type();
-  std::string name = step.getName().str();
-  step.setName(name + "_buffers");
-  auto created = LLVM::LLVMFuncOp::create(
-      builder, name,
-      LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer, pointer}));
-  Block *entry = created.addEntryBlock(builder);
-  builder.setInsertionPointToStart(entry);
-  context = created.getArgument(3);
-  launchBuffers = LLVM::AllocaOp::create(builder, pointer, pointer,
-                                         getConstant(mostBuffers), 8);
-  bindArguments(created);
-  Block &body = step.getBody().front();
-  body.getTerminator()->erase();
-  entry->getOperations().splice(entry->end(), body.getOperations());
-  builder.setInsertionPointToEnd(entry);
-  LLVM::LLVMFuncOp status =
-      getRuntimeFunction("act_cpu_context_status", i32, {pointer});
-  auto call = LLVM::CallOp::create(builder, status, ValueRange{context});
-  LLVM::ReturnOp::create(builder, call.getResult());
-  step.erase();
-  return created;
-}
-
 LogicalResult StepConverter::run() {
   SmallVector<KernelOp> kernels;
   step.walk([&](KernelOp kernel) {
     kernels.push_back(kernel);
     mostBuffers = std::max<size_t>(mostBuffers, kernel.getBuffers().size());
   });
-  function = createStep();
+  function = convertStepFunction(builder, module, step);
+  Type i32 = builder.getI32Type();
+  LLVM::LLVMFuncOp status =
+      getFunction("act_cpu_context_status", i32, {pointer});
+  context = function.getArgument(3);
+  auto call = LLVM::CallOp::create(builder, status, ValueRange{context});
+  LLVM::ReturnOp::create(builder, call.getResult());
+  builder.setInsertionPointToStart(&function.getBody().front());
+  launchBuffers = LLVM::AllocaOp::create(builder, pointer, pointer,
+                                         getConstant(mostBuffers), 8);
   for (KernelOp kernel : kernels)
     if (failed(convertKernel(kernel)))
       return failure();
@@ -403,17 +295,11 @@ struct ConvertActKernelsToCPUPass
   using Base::Base;
 
   void runOnOperation() override {
-    func::FuncOp step;
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (function.isPublic() && !function.isExternal())
-        step = function;
-    if (!step || !getOperation()->hasAttr("act.step")) {
-      getOperation()->emitOpError(
-          "expects a step with planned memory (act-plan-memory)");
+    FailureOr<func::FuncOp> step = findPlannedStep(getOperation());
+    if (failed(step))
       return signalPassFailure();
-    }
     VectorTarget target{vectorBits, vectorRegisters};
-    if (failed(StepConverter(getOperation(), step, target).run()))
+    if (failed(StepConverter(getOperation(), *step, target).run()))
       signalPassFailure();
   }
 };

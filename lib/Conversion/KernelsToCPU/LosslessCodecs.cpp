@@ -14,11 +14,6 @@
 using namespace mlir;
 using namespace mlir::act;
 
-/// Units of single elements.
-static CodecUnits getElementUnits(RankedTensorType type) {
-  return {type.getNumElements(), 1, true};
-}
-
 //===----------------------------------------------------------------------===//
 // Packed integers
 //===----------------------------------------------------------------------===//
@@ -88,9 +83,6 @@ template <typename Model, typename Attr>
 using ModelBase = VectorEncodingInterface::ExternalModel<Model, Attr>;
 
 struct RawModel : ModelBase<RawModel, RawAttr> {
-  CodecUnits getUnits(Attribute, RankedTensorType type) const {
-    return getElementUnits(type);
-  }
   void buildVectorEncode(Attribute, CodecVectors &v, RankedTensorType type,
                          const CodecBuffers &buffers, Value begin,
                          Value end) const {
@@ -114,9 +106,6 @@ private:
 };
 
 struct MaskModel : ModelBase<MaskModel, MaskAttr> {
-  CodecUnits getUnits(Attribute attr, RankedTensorType type) const {
-    return get(attr, type).rows.getUnits();
-  }
   void buildVectorEncode(Attribute attr, CodecVectors &v, RankedTensorType type,
                          const CodecBuffers &buffers, Value begin,
                          Value end) const {
@@ -136,11 +125,6 @@ private:
 };
 
 struct NarrowModel : ModelBase<NarrowModel, NarrowAttr> {
-  CodecUnits getUnits(Attribute attr, RankedTensorType type) const {
-    if (cast<NarrowAttr>(attr).getBits() >= 8)
-      return getElementUnits(type);
-    return get(attr, type).rows.getUnits();
-  }
   void buildVectorEncode(Attribute attr, CodecVectors &v, RankedTensorType type,
                          const CodecBuffers &buffers, Value begin,
                          Value end) const {

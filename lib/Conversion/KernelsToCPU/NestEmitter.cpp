@@ -24,11 +24,9 @@ static constexpr int64_t partialLength = 128;
 NestEmitter::NestEmitter(ImplicitLocOpBuilder &builder,
                          const KernelValues &values, const LoopNest &nest,
                          int64_t lanes, unsigned numRows)
-    : builder(builder), values(values), nest(nest), memory(builder, lanes),
-      numRows(numRows), vectorLoop(getVectorLoop(nest, numRows, lanes)) {
-  if (llvm::is_contained(nest.isReduction, true))
-    combiners = getCombiners(nest.op);
-}
+    : NestAccess(builder, values, nest, lanes,
+                 getVectorLoop(nest, numRows, lanes)),
+      numRows(numRows) {}
 
 void NestEmitter::emit(ArrayRef<LoopRange> given) {
   ranges.assign(given.begin(), given.end());
@@ -129,66 +127,6 @@ void NestEmitter::emitVectors(llvm::function_ref<void(LaneMask)> body) {
 }
 
 //===----------------------------------------------------------------------===//
-// Operands
-//===----------------------------------------------------------------------===//
-
-Value NestEmitter::getOffset(const NestOperand &operand, bool hoisted) {
-  Value offset = memory.getIndex(operand.offset);
-  for (unsigned loop = 0; loop < nest.getNumLoops(); ++loop)
-    if (!(hoisted && static_cast<int64_t>(loop) == vectorLoop))
-      offset =
-          memory.addOffset(offset, iterations[loop], operand.strides[loop]);
-  return offset;
-}
-
-BodyEmitter NestEmitter::createBody(int64_t loop, LaneMask mask) {
-  return BodyEmitter(builder, memory, nest.op,
-                     {values.buffers, values.scalars, iterations, loop, mask});
-}
-
-/// Loads what the body reads of operands; without combiners it may read what
-/// destinations held before.
-void NestEmitter::loadInputs(BodyEmitter &body, bool vector, LaneMask mask) {
-  unsigned numInputs = nest.op.getNumDpsInputs();
-  for (unsigned i = 0; i < nest.operands.size(); ++i) {
-    if (i >= numInputs && combiners)
-      break;
-    const NestOperand &operand = nest.operands[i];
-    if (operand.scalar) {
-      body.setArgument(i, {operand.scalar, LaneValue::Uniform});
-      continue;
-    }
-    if (Value value = hoisted.lookup(i)) {
-      body.setArgument(i, {value, LaneValue::Uniform});
-      continue;
-    }
-    if (nest.op.getBody()->getArgument(i).use_empty())
-      continue;
-    Value offset = getOffset(operand);
-    int64_t stride = vector ? operand.strides[vectorLoop] : 0;
-    if (stride == 0)
-      body.setArgument(
-          i, {memory.loadScalar(operand.buffer, offset), LaneValue::Uniform});
-    else
-      body.setArgument(i,
-                       {memory.loadVector(operand.buffer, offset, stride, mask),
-                        LaneValue::Varying});
-  }
-}
-
-void NestEmitter::storeResult(unsigned result, Value value, bool vector,
-                              LaneMask mask) {
-  const NestOperand &operand =
-      nest.operands[nest.op.getNumDpsInputs() + result];
-  Value offset = getOffset(operand);
-  if (vector)
-    memory.storeVector(operand.buffer, offset, operand.strides[vectorLoop],
-                       value, mask);
-  else
-    memory.storeScalar(operand.buffer, offset, value);
-}
-
-//===----------------------------------------------------------------------===//
 // Without reduction
 //===----------------------------------------------------------------------===//
 
@@ -268,77 +206,6 @@ void NestEmitter::emitScalar() {
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
-
-/// `copies` times the neutral element of every result.
-NestEmitter::Accumulators NestEmitter::getNeutral(int64_t copies, bool vector) {
-  Accumulators neutral;
-  for (int64_t copy = 0; copy < copies; ++copy)
-    for (const Combiner &combiner : *combiners) {
-      Value value = arith::ConstantOp::create(builder, combiner.neutral);
-      neutral.push_back(vector ? memory.broadcast(value) : value);
-    }
-  return neutral;
-}
-
-Value NestEmitter::combine(unsigned result, Value left, Value right) {
-  Operation *combiner = (*combiners)[result].op;
-  OperationState state(builder.getLoc(), combiner->getName());
-  state.addOperands({left, right});
-  state.addTypes(left.getType());
-  state.propertiesAttr = combiner->getPropertiesAsAttribute();
-  return builder.create(state)->getResult(0);
-}
-
-/// Halves a vector until one lane is left.
-Value NestEmitter::reduceLanes(unsigned result, Value value) {
-  for (int64_t width = memory.getLanes() / 2; width >= 1; width /= 2) {
-    Value low = vector::ExtractStridedSliceOp::create(
-        builder, value, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{width},
-        ArrayRef<int64_t>{1});
-    Value high = vector::ExtractStridedSliceOp::create(
-        builder, value, ArrayRef<int64_t>{width}, ArrayRef<int64_t>{width},
-        ArrayRef<int64_t>{1});
-    value = combine(result, low, high);
-  }
-  return vector::ExtractOp::create(builder, value, 0);
-}
-
-/// Combines what the destination held with `value` and stores it.
-void NestEmitter::addToResult(unsigned result, Value value, bool vector,
-                              LaneMask mask) {
-  const NestOperand &operand =
-      nest.operands[nest.op.getNumDpsInputs() + result];
-  Value before;
-  if (TypedAttr initial = nest.initial[result]) {
-    before = arith::ConstantOp::create(builder, initial);
-    if (vector)
-      before = memory.broadcast(before);
-  } else if (vector) {
-    before = memory.loadVector(operand.buffer, getOffset(operand),
-                               operand.strides[vectorLoop], mask);
-  } else {
-    before = memory.loadScalar(operand.buffer, getOffset(operand));
-  }
-  storeResult(result, combine(result, before, value), vector, mask);
-}
-
-/// Accumulators after the current iteration.
-NestEmitter::Accumulators NestEmitter::reduceOnce(ValueRange accumulated,
-                                                  LaneMask mask) {
-  BodyEmitter body = createBody(vectorLoop, mask);
-  loadInputs(body, vectorLoop >= 0, mask);
-  Accumulators next;
-  for (auto [i, combiner] : llvm::enumerate(*combiners)) {
-    Value reduced = body.getLanes(combiner.reduced);
-    if (mask) {
-      Value neutral = memory.broadcast(
-          arith::ConstantOp::create(builder, combiner.neutral));
-      reduced = arith::SelectOp::create(builder, mask.lanes, reduced, neutral);
-    }
-    next.push_back(combine(i, accumulated[i], reduced));
-  }
-  return next;
-}
 
 /// Reduces along lanes, in several chains of accumulators.
 NestEmitter::Accumulators NestEmitter::reduceVectors(ValueRange carried) {

@@ -9,8 +9,7 @@
 #ifndef ACT_LIB_CONVERSION_KERNELSTOCPU_NESTEMITTER_H
 #define ACT_LIB_CONVERSION_KERNELSTOCPU_NESTEMITTER_H
 
-#include "LoopNest.h"
-#include "act/Conversion/KernelUtils/Combiners.h"
+#include "act/Conversion/KernelUtils/NestAccess.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace mlir::act {
@@ -23,7 +22,7 @@ struct LoopRange {
 
 /// Emits the loops of an operation. Sums are added up in an order that depends
 /// on extents and on the number of lanes alone.
-class NestEmitter {
+class NestEmitter : NestAccess {
 public:
   NestEmitter(ImplicitLocOpBuilder &builder, const KernelValues &values,
               const LoopNest &nest, int64_t lanes, unsigned numRows);
@@ -32,7 +31,6 @@ public:
   void emit(ArrayRef<LoopRange> ranges);
 
 private:
-  using Accumulators = SmallVector<Value>;
   using LoopBody = llvm::function_ref<Accumulators(Value, ValueRange)>;
 
   void emitElementwise();
@@ -51,34 +49,13 @@ private:
 
   bool isWhole(unsigned loop) const;
   bool dividesBy(unsigned loop, int64_t count) const;
-  /// Offset of the current iteration in an operand, without the vector loop's
-  /// if `hoisted`.
-  Value getOffset(const NestOperand &operand, bool hoisted = false);
-  BodyEmitter createBody(int64_t vectorLoop, LaneMask mask);
-  void loadInputs(BodyEmitter &body, bool vector, LaneMask mask);
-  void storeResult(unsigned result, Value value, bool vector, LaneMask mask);
-
-  Accumulators getNeutral(int64_t copies, bool vector);
-  Value combine(unsigned result, Value left, Value right);
-  Value reduceLanes(unsigned result, Value value);
-  void addToResult(unsigned result, Value value, bool vector, LaneMask mask);
-  Accumulators reduceOnce(ValueRange accumulated, LaneMask mask);
   Accumulators reduceLoops(ArrayRef<unsigned> loops, ValueRange carried);
   Accumulators reduceVectors(ValueRange carried);
   Accumulators reduceColumns(ArrayRef<unsigned> loops, int64_t vectors,
                              LaneMask mask);
 
-  ImplicitLocOpBuilder &builder;
-  const KernelValues &values;
-  const LoopNest &nest;
-  Memory memory;
   unsigned numRows;
-  int64_t vectorLoop;
-  std::optional<SmallVector<Combiner>> combiners;
   SmallVector<LoopRange> ranges;
-  SmallVector<Value> iterations;
-  /// Inputs that are the same in all lanes, loaded before the vector loop.
-  DenseMap<unsigned, Value> hoisted;
 };
 
 } // namespace mlir::act

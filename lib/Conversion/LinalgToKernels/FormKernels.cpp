@@ -8,6 +8,7 @@
 
 #include "KernelGroups.h"
 #include "ResultBuffers.h"
+#include "SeparateElements.h"
 #include "SplitReductions.h"
 #include "act/Conversion/KernelUtils/ElementBytes.h"
 #include "act/Conversion/LinalgToKernels/Passes.h"
@@ -211,6 +212,10 @@ struct FormKernelsPass : act::impl::ActFormKernelsPassBase<FormKernelsPass> {
         closeGaps(cast<DestinationStyleOpInterface>(op));
     });
     generalize(getOperation());
+    getOperation()->walk([](linalg::GenericOp op) {
+      if (op.hasPureBufferSemantics())
+        separateElements(op);
+    });
     SmallVector<linalg::GenericOp> ops;
     getOperation()->walk([&](linalg::GenericOp op) {
       if (!op.hasPureBufferSemantics())

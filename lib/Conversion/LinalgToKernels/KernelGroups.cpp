@@ -8,7 +8,6 @@
 
 #include "KernelGroups.h"
 #include "act/Conversion/KernelUtils/Contractions.h"
-#include "act/Conversion/KernelsToCPU/CodecEmitter.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"

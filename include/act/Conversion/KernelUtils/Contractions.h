@@ -26,6 +26,9 @@ bool isCopy(linalg::GenericOp op);
 /// Whether `op` sets all elements of a buffer or tensor to one scalar.
 bool isScalarFill(Operation *op);
 
+/// Whether the operation before `op` fills its destination with zero.
+bool startsFromZero(linalg::GenericOp op);
+
 } // namespace mlir::act
 
 #endif // ACT_CONVERSION_KERNELUTILS_CONTRACTIONS_H

@@ -23,23 +23,6 @@
 
 namespace mlir::act {
 
-/// How encoding or decoding a tensor divides into pieces that may run in any
-/// order and at the same time. A unit is as small as it can be, a group or even
-/// an element, so that work is handed out in ranges of units.
-struct CodecUnits {
-  /// Number of units, at least 1.
-  int64_t units;
-  /// Elements of a unit: unit u covers [u * elements, (u + 1) * elements) of
-  /// the tensor in row-major order. units * elements is all of them.
-  int64_t elements;
-  /// False if the elements of a unit are not a contiguous range (`axis_quant`
-  /// over an axis that is not the first of more than one element).
-  bool contiguous;
-};
-
-CodecUnits getCodecUnits(EncodeOp op);
-CodecUnits getCodecUnits(DecodeOp op);
-
 /// Pointers (`!llvm.ptr`) to the first element of each buffer of a codec, all
 /// row-major without gaps and aligned to their elements only. Elements of type
 /// i1 are bytes, 0 or 1.

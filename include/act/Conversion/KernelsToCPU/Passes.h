@@ -10,6 +10,7 @@
 #define ACT_CONVERSION_KERNELSTOCPU_PASSES_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir::act {
@@ -18,6 +19,9 @@ namespace mlir::act {
 #include "act/Conversion/KernelsToCPU/Passes.h.inc"
 #define GEN_PASS_REGISTRATION
 #include "act/Conversion/KernelsToCPU/Passes.h.inc"
+
+/// What `act-expand-math` rewrites, but for conversions of bf16.
+void populateActExpandMathPatterns(RewritePatternSet &patterns);
 
 } // namespace mlir::act
 

@@ -17,13 +17,9 @@ def VectorEncodingInterface : AttrInterface<"VectorEncodingInterface"> {
     How an encoding is computed on vectors, for processors. Attributes that
     implement `EncodingAttrInterface` implement this one through external models
     (`registerVectorEncodingModels`). `type` is that of the tensor encoded, to which
-    the encoding applies; units `[begin, end)` are those of `getUnits`.
+    the encoding applies; units `[begin, end)` are those of the encoding's `getUnits`.
   }];
   let methods = [
-    InterfaceMethod<
-      "How encoding and decoding a tensor of type `type` divide.",
-      "::mlir::act::CodecUnits", "getUnits",
-      (ins "::mlir::RankedTensorType":$type)>,
     InterfaceMethod<
       "Emits code that writes the storage of units `[begin, end)`.",
       "void", "buildVectorEncode",

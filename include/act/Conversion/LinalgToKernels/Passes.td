@@ -73,6 +73,7 @@ def ActFormKernelsPass : Pass<"act-form-kernels"> {
     from memory once. A buffer that only one row program uses becomes private to a
     row if `private-bytes` allow.
 
+    A reduction that also writes a result in each iteration becomes two operations.
     A large reduction with few results is split into slabs, whose partial results a
     second reduction adds. How, depends on shapes alone, so that results do not
     depend on the number of threads.

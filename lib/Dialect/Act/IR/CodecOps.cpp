@@ -98,3 +98,23 @@ LogicalResult DecodeOp::verify() {
   return verifyStorage(*this, getEncoding(), getOuts().front(),
                        getInputs()); // C3, C4
 }
+
+//===----------------------------------------------------------------------===//
+// Units of work
+//===----------------------------------------------------------------------===//
+
+RankedTensorType mlir::act::getPlainType(EncodeOp op) {
+  return ::getPlainType(op.getInput());
+}
+
+RankedTensorType mlir::act::getPlainType(DecodeOp op) {
+  return ::getPlainType(op.getOuts().front());
+}
+
+CodecUnits mlir::act::getCodecUnits(EncodeOp op) {
+  return op.getEncoding().getUnits(getPlainType(op));
+}
+
+CodecUnits mlir::act::getCodecUnits(DecodeOp op) {
+  return op.getEncoding().getUnits(getPlainType(op));
+}

@@ -15,6 +15,24 @@
 
 #include "act/Dialect/Act/IR/ActEnums.h.inc"
 
+namespace mlir::act {
+
+/// How encoding or decoding a tensor divides into pieces that may run in any
+/// order and at the same time. A unit is as small as it can be, a group or even
+/// an element, so that work is handed out in ranges of units.
+struct CodecUnits {
+  /// Number of units, at least 1.
+  int64_t units;
+  /// Elements of a unit: unit u covers [u * elements, (u + 1) * elements) of
+  /// the tensor in row-major order. units * elements is all of them.
+  int64_t elements;
+  /// False if the elements of a unit are not a contiguous range (`axis_quant`
+  /// over an axis that is not the first of more than one element).
+  bool contiguous;
+};
+
+} // namespace mlir::act
+
 #include "act/Dialect/Act/IR/ActAttrInterfaces.h.inc"
 
 #define GET_ATTRDEF_CLASSES
@@ -37,6 +55,8 @@ struct GroupLayout {
 
   /// `outer x numGroups x perGroup x inner`.
   SmallVector<int64_t> getShape(int64_t perGroup) const;
+  /// Groups if they are of one size, else rows along `extent`.
+  CodecUnits getUnits() const;
 };
 
 /// The layout of a `shape` under `group_quant` or scaled `float` parameters:

@@ -45,6 +45,11 @@ def Act_EncodingAttrInterface : AttrInterface<"EncodingAttrInterface"> {
       "0 if lossless.",
       "double", "getErrorVariance">,
     InterfaceMethod<
+      "How encoding and decoding a tensor of type `type` divide. Only called for "
+      "types the encoding applies to.",
+      "::mlir::act::CodecUnits", "getUnits",
+      (ins "::mlir::RankedTensorType":$type)>,
+    InterfaceMethod<
       "True if encoding draws random numbers, which start from a salt: 32 bits "
       "that differ from save to save.",
       "bool", "usesSalt">

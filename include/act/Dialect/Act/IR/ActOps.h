@@ -42,4 +42,16 @@ void getCodecEffects(DestinationStyleOpInterface op,
 #define GET_OP_CLASSES
 #include "act/Dialect/Act/IR/ActOps.h.inc"
 
+namespace mlir::act {
+
+/// The type of the tensor that `op` encodes or decodes, which may be a buffer.
+RankedTensorType getPlainType(EncodeOp op);
+RankedTensorType getPlainType(DecodeOp op);
+
+/// How the work of `op` divides.
+CodecUnits getCodecUnits(EncodeOp op);
+CodecUnits getCodecUnits(DecodeOp op);
+
+} // namespace mlir::act
+
 #endif // ACT_DIALECT_ACT_IR_ACTOPS_H

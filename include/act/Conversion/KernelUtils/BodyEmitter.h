@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACT_LIB_CONVERSION_KERNELSTOCPU_BODYEMITTER_H
-#define ACT_LIB_CONVERSION_KERNELSTOCPU_BODYEMITTER_H
+#ifndef ACT_CONVERSION_KERNELUTILS_BODYEMITTER_H
+#define ACT_CONVERSION_KERNELUTILS_BODYEMITTER_H
 
-#include "Memory.h"
+#include "act/Conversion/KernelUtils/Memory.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace mlir::act {
@@ -70,4 +70,4 @@ private:
 
 } // namespace mlir::act
 
-#endif // ACT_LIB_CONVERSION_KERNELSTOCPU_BODYEMITTER_H
+#endif // ACT_CONVERSION_KERNELUTILS_BODYEMITTER_H

@@ -6,13 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACT_LIB_CONVERSION_KERNELSTOCPU_CODECVECTORS_H
-#define ACT_LIB_CONVERSION_KERNELSTOCPU_CODECVECTORS_H
+#ifndef ACT_CONVERSION_KERNELUTILS_CODECVECTORS_H
+#define ACT_CONVERSION_KERNELUTILS_CODECVECTORS_H
 
 #include "act/Conversion/VectorTarget.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include <optional>
 
 namespace mlir::act {
 
@@ -28,7 +29,11 @@ struct Lanes {
 class CodecVectors {
 public:
   CodecVectors(OpBuilder &builder, Location loc, const VectorTarget &target)
-      : b(loc, builder), target(target) {}
+      : own(std::in_place, loc, builder), b(*own), target(target) {}
+  /// Inserts where `builder` does, which someone else moves too: for scalars.
+  explicit CodecVectors(ImplicitLocOpBuilder &builder)
+      : b(builder), target{32, 1} {}
+  CodecVectors(const CodecVectors &) = delete;
 
   ImplicitLocOpBuilder &getBuilder() { return b; }
 
@@ -121,6 +126,7 @@ public:
   Value add(Value x, int64_t y) { return add(x, intLike(x, y)); }
   Value multiply(Value x, int64_t y) { return multiply(x, intLike(x, y)); }
   Value divide(Value x, Value y);
+  /// The size of a float; that of a NaN is one.
   Value absolute(Value x);
   /// x * y + z, rounded once.
   Value fma(Value x, Value y, Value z);
@@ -179,10 +185,11 @@ public:
   Value toI32(Value offset);
 
 private:
-  ImplicitLocOpBuilder b;
+  std::optional<ImplicitLocOpBuilder> own;
+  ImplicitLocOpBuilder &b;
   VectorTarget target;
 };
 
 } // namespace mlir::act
 
-#endif // ACT_LIB_CONVERSION_KERNELSTOCPU_CODECVECTORS_H
+#endif // ACT_CONVERSION_KERNELUTILS_CODECVECTORS_H

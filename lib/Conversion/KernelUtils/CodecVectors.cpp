@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CodecVectors.h"
+#include "act/Conversion/KernelUtils/CodecVectors.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -231,7 +231,9 @@ Value CodecVectors::divide(Value x, Value y) {
   return arith::DivFOp::create(b, x, y);
 }
 
-Value CodecVectors::absolute(Value x) { return math::AbsFOp::create(b, x); }
+Value CodecVectors::absolute(Value x) {
+  return maximum(x, subtract(floatLike(x, 0.0), x));
+}
 
 Value CodecVectors::fma(Value x, Value y, Value z) {
   return math::FmaOp::create(b, x, y, z);

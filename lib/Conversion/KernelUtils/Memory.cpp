@@ -6,13 +6,29 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Memory.h"
+#include "act/Conversion/KernelUtils/Memory.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::act;
+
+Type mlir::act::getStoredType(Type type) {
+  MLIRContext *context = type.getContext();
+  if (type.isInteger(1))
+    return IntegerType::get(context, 8);
+  return type.isIndex() ? Type(IntegerType::get(context, 64)) : type;
+}
+
+FailureOr<SmallVector<int64_t>> mlir::act::getKnownStrides(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)) ||
+      llvm::any_of(strides, ShapedType::isDynamic) || !type.hasStaticShape())
+    return failure();
+  return strides;
+}
 
 static Type getElement(Type type) {
   auto vector = dyn_cast<VectorType>(type);
@@ -25,10 +41,8 @@ static Type getLike(Type type, Type like) {
   return vector ? Type(VectorType::get(vector.getShape(), type)) : type;
 }
 
-Type Memory::getStoredType(Type type) {
-  if (type.isInteger(1))
-    return builder.getI8Type();
-  return type.isIndex() ? builder.getI64Type() : type;
+unsigned Memory::getVectorAlignment(const KernelBuffer &buffer, Type stored) {
+  return buffer.alignment ? buffer.alignment : getAlignment(stored);
 }
 
 unsigned Memory::getAlignment(Type stored) {
@@ -141,7 +155,7 @@ Value Memory::loadVector(const KernelBuffer &buffer, Value offset,
   }
   Type stored = VectorType::get({lanes}, getStoredType(type));
   Value address = getAddress(buffer, offset);
-  unsigned alignment = getAlignment(stored);
+  unsigned alignment = getVectorAlignment(buffer, stored);
   Value value;
   if (mask) {
     Value other = arith::ConstantOp::create(builder, getHarmless(stored));
@@ -159,7 +173,7 @@ void Memory::storeVector(const KernelBuffer &buffer, Value offset,
   assert(stride == 1 && "vectors are stored without gaps");
   value = toStored(broadcast(value));
   Value address = getAddress(buffer, offset);
-  unsigned alignment = getAlignment(value.getType());
+  unsigned alignment = getVectorAlignment(buffer, value.getType());
   if (mask)
     LLVM::MaskedStoreOp::create(builder, value, address, mask.lanes,
                                 builder.getI32IntegerAttr(alignment));

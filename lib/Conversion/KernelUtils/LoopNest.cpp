@@ -6,9 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LoopNest.h"
+#include "act/Conversion/KernelUtils/LoopNest.h"
+#include "act/Conversion/KernelUtils/Combiners.h"
+#include "act/Conversion/KernelUtils/Contractions.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::act;
@@ -100,6 +103,45 @@ FailureOr<LoopNest> mlir::act::getLoopNest(linalg::GenericOp op,
     mergeLoops(nest, numRows);
   }
   return nest;
+}
+
+/// The scalar constant that fills `op`'s destination, or null.
+static TypedAttr getFilledConstant(linalg::GenericOp op) {
+  TypedAttr constant;
+  if (!isScalarFill(op) ||
+      !matchPattern(op.getInputs()[0], m_Constant(&constant)))
+    return {};
+  return constant;
+}
+
+/// Whether `op` combines what its only destination holds with other values.
+static bool isSingleReduction(linalg::GenericOp op) {
+  return op.getNumReductionLoops() != 0 && op.getNumDpsInits() == 1 &&
+         getCombiners(op);
+}
+
+bool mlir::act::isReductionStart(linalg::GenericOp fill) {
+  auto next = dyn_cast_or_null<linalg::GenericOp>(fill->getNextNode());
+  return next && getFilledConstant(fill) && isSingleReduction(next) &&
+         next.getOutputs()[0] == fill.getOutputs()[0];
+}
+
+TypedAttr mlir::act::getReductionStart(linalg::GenericOp reduction) {
+  auto before = dyn_cast_or_null<linalg::GenericOp>(reduction->getPrevNode());
+  if (!before || !isSingleReduction(reduction) ||
+      before.getOutputs()[0] != reduction.getOutputs()[0])
+    return {};
+  return getFilledConstant(before);
+}
+
+bool LoopNest::isPerIteration(unsigned number) const {
+  const NestOperand &operand = operands[op.getNumDpsInputs() + number];
+  if (operand.scalar)
+    return false;
+  for (unsigned loop = 0; loop < getNumLoops(); ++loop)
+    if (isReduction[loop] && operand.strides[loop] != 0)
+      return true;
+  return false;
 }
 
 int64_t mlir::act::getVectorLoop(const LoopNest &nest, unsigned numRows,

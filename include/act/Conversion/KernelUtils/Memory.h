@@ -6,13 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACT_LIB_CONVERSION_KERNELSTOCPU_MEMORY_H
-#define ACT_LIB_CONVERSION_KERNELSTOCPU_MEMORY_H
+#ifndef ACT_CONVERSION_KERNELUTILS_MEMORY_H
+#define ACT_CONVERSION_KERNELUTILS_MEMORY_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::act {
+
+/// The type that a scalar or element has in memory.
+Type getStoredType(Type type);
+
+/// Strides in elements of a buffer whose layout is known, or failure.
+FailureOr<SmallVector<int64_t>> getKnownStrides(MemRefType type);
 
 /// A buffer of a kernel: where its first element is, and how far apart elements
 /// are. A stride is 0 along the rows of a buffer that is private to them.
@@ -20,6 +26,8 @@ struct KernelBuffer {
   Value pointer;
   Type elementType;
   SmallVector<int64_t> strides;
+  /// Known alignment of vectors of elements in bytes; 0 for that of an element.
+  int64_t alignment = 0;
 };
 
 /// Lanes that exist in a vector at the end of a loop: the first `count`, an
@@ -58,11 +66,11 @@ public:
   Value getSequence(Value base);
 
 private:
-  Type getStoredType(Type type);
   Value getAddress(const KernelBuffer &buffer, Value offset);
   Value fromStored(Value value, Type type);
   Value toStored(Value value);
   unsigned getAlignment(Type stored);
+  unsigned getVectorAlignment(const KernelBuffer &buffer, Type stored);
 
   ImplicitLocOpBuilder &builder;
   int64_t lanes;
@@ -70,4 +78,4 @@ private:
 
 } // namespace mlir::act
 
-#endif // ACT_LIB_CONVERSION_KERNELSTOCPU_MEMORY_H
+#endif // ACT_CONVERSION_KERNELUTILS_MEMORY_H

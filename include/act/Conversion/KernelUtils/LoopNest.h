@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACT_LIB_CONVERSION_KERNELSTOCPU_LOOPNEST_H
-#define ACT_LIB_CONVERSION_KERNELSTOCPU_LOOPNEST_H
+#ifndef ACT_CONVERSION_KERNELUTILS_LOOPNEST_H
+#define ACT_CONVERSION_KERNELUTILS_LOOPNEST_H
 
-#include "BodyEmitter.h"
+#include "act/Conversion/KernelUtils/BodyEmitter.h"
 
 namespace mlir::act {
 
@@ -39,12 +39,22 @@ struct LoopNest {
   SmallVector<TypedAttr> initial;
 
   unsigned getNumLoops() const { return extents.size(); }
+  /// Whether result `number` has an element for each iteration of a reduction.
+  bool isPerIteration(unsigned number) const;
 };
 
 /// The nest of `op`, the first `numRows` loops of which stay as they are, or
 /// failure with an error if an operand is not addressed by linear expressions.
 FailureOr<LoopNest> getLoopNest(linalg::GenericOp op,
                                 const KernelValues &values, unsigned numRows);
+
+/// Whether `fill` sets a buffer to a constant for the next operation alone: a
+/// reduction with combiners, which starts from it.
+bool isReductionStart(linalg::GenericOp fill);
+
+/// The constant that the operation before `reduction` fills its destination
+/// with, for a reduction with combiners; else null.
+TypedAttr getReductionStart(linalg::GenericOp reduction);
 
 /// The loop whose iterations are lanes, or -1 if the body has no vector form.
 int64_t getVectorLoop(const LoopNest &nest, unsigned numRows, int64_t lanes);
@@ -54,4 +64,4 @@ double getIterationCost(linalg::GenericOp op);
 
 } // namespace mlir::act
 
-#endif // ACT_LIB_CONVERSION_KERNELSTOCPU_LOOPNEST_H
+#endif // ACT_CONVERSION_KERNELUTILS_LOOPNEST_H
