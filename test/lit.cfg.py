@@ -5,6 +5,7 @@
 
 # ruff: noqa: F821 (lit defines `config`)
 
+import os
 import shutil
 from pathlib import Path
 
@@ -17,7 +18,7 @@ plugin = build / "lib" / "ActPlugin.so"
 
 config.name = "act"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".mlir", ".py", ".test"]
+config.suffixes = [".ll", ".mlir", ".ptx", ".py", ".test"]
 config.excludes = ["Inputs", "lit.cfg.py", "lit.site.cfg.py"]
 config.test_source_root = str(Path(__file__).parent)
 config.test_exec_root = str(build / "test")
@@ -27,11 +28,20 @@ config.environment["FILECHECK_OPTS"] = "-enable-var-scope --dump-input-filter=er
 llvm_config.with_system_environment(["CUDA_HOME", "CUDA_ROOT", "CUDA_PATH"])
 
 llvm_config.add_tool_substitutions(
-    ["act-capi-test", "act-lsp-server", "act-opt", "act-run"],
+    ["act-capi-test", "act-gpu-emulate", "act-lsp-server", "act-opt", "act-run"],
     [str(build / "bin"), str(build / "test" / "CAPI")],
 )
 llvm_config.add_tool_substitutions(
-    ["FileCheck", "count", "llvm-nm", "llvm-objdump", "not", "split-file"],
+    [
+        "FileCheck",
+        "count",
+        "llvm-as",
+        "llvm-nm",
+        "llvm-objdump",
+        "mlir-runner",
+        "not",
+        "split-file",
+    ],
     [config.llvm_tools_dir],
 )
 mlir_opt = f"{config.llvm_tools_dir}/mlir-opt"
@@ -53,6 +63,7 @@ config.substitutions += [
     ("%act_plugin", f"--load-dialect-plugin={plugin} --load-pass-plugin={plugin}"),
     ("%act_libs", str(build / "lib")),
     ("%act_src", config.act_src_root),
+    ("%llvm_libs", str(Path(config.llvm_tools_dir).parent / "lib")),
     ("%act_version", config.act_version),
     ("%host_cc", config.host_cc),
     ("%python", config.python_executable),
@@ -64,8 +75,25 @@ if shared_inputs.is_dir():
     config.available_features.add("shared-inputs")
     config.substitutions.append(("%shared_inputs", str(shared_inputs)))
 
+# The emulator is built for x86-64 only.
+if (build / "lib" / "libact_gpu_emu.so").exists():
+    config.available_features.add("gpu-emulator")
+toolkits = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_ROOT", "CUDA_PATH")]
+if any(toolkit and Path(toolkit).is_dir() for toolkit in toolkits):
+    config.available_features.add("cuda-toolkit")
+
 if shutil.which("valgrind"):
     config.available_features.add("valgrind")
+
+# Machine code of kernels for GPUs; their text needs no toolkit.
+variables = ["CUDA_HOME", "CUDA_ROOT", "CUDA_PATH"]
+toolkits = [Path(os.environ[name]) for name in variables if os.environ.get(name)]
+packages = Path(config.act_src_root, ".venv").glob("lib/*/site-packages/nvidia/*")
+if shutil.which("ptxas") or any(
+    (folder / "bin" / "ptxas").is_file() for folder in [*toolkits, *packages]
+):
+    config.available_features.add("ptxas")
+
 
 if config.act_assertions == "ON":
     config.available_features.add("asserts")
