@@ -11,6 +11,8 @@
 void mlir::act::registerActTestPasses() {
   registerTestAutodiffGraphPass();
   registerTestEmitCodecsPass();
+  registerTestEmitProductsPass();
+  registerTestEmitGPUCodecsPass();
   registerTestOpModelPass();
   registerTestStablehloBuilderPass();
 }

@@ -13,6 +13,8 @@ namespace mlir::act {
 
 void registerTestAutodiffGraphPass();
 void registerTestEmitCodecsPass();
+void registerTestEmitProductsPass();
+void registerTestEmitGPUCodecsPass();
 void registerTestOpModelPass();
 void registerTestStablehloBuilderPass();
 
