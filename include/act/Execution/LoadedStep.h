@@ -20,9 +20,9 @@ namespace mlir::act::execution {
 class LoadedStep {
 public:
   /// Loads the step called `symbol` from an object file or an archive of them.
-  /// What it calls is looked up in libActStepRuntime and among the functions of
-  /// this process, such as those of the C library; an error names what is in
-  /// neither.
+  /// What it calls is looked up in libActStepRuntime, libActGpuRuntime and
+  /// among the functions of this process, such as those of the C library; an
+  /// error names what is in neither.
   static llvm::Expected<std::unique_ptr<LoadedStep>>
   load(llvm::MemoryBufferRef code, StringRef symbol);
   ~LoadedStep();

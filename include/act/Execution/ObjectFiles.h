@@ -27,7 +27,7 @@ llvm::Error writeObjectFile(llvm::MemoryBufferRef archive, StringRef path);
 
 /// Writes the C header that declares the step `symbol`: its function and table,
 /// the size of its arena, and what each argument and result is.
-void writeStepHeader(const StepInfo &info, StringRef symbol,
+void writeStepHeader(const StepInfo &info, StringRef symbol, bool isForGPU,
                      llvm::raw_ostream &os);
 
 /// Writes the header to `path`, which appears once it is complete.

@@ -9,7 +9,7 @@
 #ifndef ACT_EXECUTION_STEPRUNNER_H
 #define ACT_EXECUTION_STEPRUNNER_H
 
-#include "act/Execution/LoadedStep.h"
+#include "act/Execution/StepExecutor.h"
 #include <cstdlib>
 #include <vector>
 
@@ -33,35 +33,32 @@ private:
 };
 
 /// A loaded step with the arena and the threads that it keeps between calls.
-class StepRunner {
+class StepRunner : public StepExecutor {
 public:
   /// `threads` below 1 is one per processor this process may run on.
   static llvm::Expected<std::unique_ptr<StepRunner>>
   create(std::unique_ptr<LoadedStep> step, int64_t threads);
-  ~StepRunner();
+  ~StepRunner() override;
 
-  const act_step_info &getTable() const { return step->getTable(); }
-  const StepInfo &getInfo() const { return step->getInfo(); }
   int64_t getThreads() const;
+  std::string getDeviceText() const override;
 
   /// Works in memory of the caller instead of an arena of its own.
   llvm::Error setArena(void *memory, int64_t bytes);
-  /// Makes infinities and NaN errors.
-  void setCheck(bool enabled);
+  void setCheck(bool enabled) override;
 
-  /// Executes the step. Buffers are as act_step_execute wants them.
-  llvm::Error run(const void *const *arguments, void *const *results);
-  /// The bytes of the arena that two executions write to; see
-  /// act_step_measure_peak.
+  llvm::Error run(const void *const *arguments, void *const *results) override;
+  llvm::Expected<std::vector<double>> time(const void *const *arguments,
+                                           void *const *results,
+                                           int64_t count) override;
   llvm::Expected<int64_t> measurePeak(const void *const *arguments,
-                                      void *const *results);
-  /// Executes the step and writes a Chrome trace to `path`.
+                                      void *const *results) override;
   llvm::Error trace(const void *const *arguments, void *const *results,
-                    StringRef path);
+                    StringRef path) override;
 
 private:
   StepRunner(std::unique_ptr<LoadedStep> step, void *context)
-      : step(std::move(step)), context(context) {}
+      : StepExecutor(std::move(step)), context(context) {}
 
   llvm::Error verifyBuffers(const void *const *arguments, void *const *results);
   llvm::Error verifyOverlap(const void *const *arguments, void *const *results,
@@ -73,7 +70,6 @@ private:
   llvm::Error runIn(void *memory, const void *const *arguments,
                     void *const *results);
 
-  std::unique_ptr<LoadedStep> step;
   void *context;
   AlignedBytes ownArena;
   void *arena = nullptr;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "act-c/GpuRuntime.h"
 #include "act/Execution/ObjectFiles.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -46,15 +47,10 @@ static void writeValues(ArrayRef<ValueInfo> values, StringRef kind,
     os << " *   none\n";
 }
 
-void execution::writeStepHeader(const StepInfo &info, StringRef symbol,
-                                llvm::raw_ostream &os) {
+/// How a program executes a step for the CPU.
+static void writeCPUUse(StringRef symbol, llvm::raw_ostream &os) {
   std::string prefix = symbol.upper();
-  os << "/* The training step '" << getCommentText(info.name)
-     << "', compiled by act.\n"
-        " *\n"
-        " * Compile with the folder of act-c/StepInfo.h among the include "
-        "folders, link\n"
-        " * with the object file and with libActStepRuntime:\n"
+  os << " * with the object file and with libActStepRuntime:\n"
         " *\n"
         " *   void *context = act_cpu_context_create(0);\n"
         " *   void *arena = aligned_alloc("
@@ -69,9 +65,40 @@ void execution::writeStepHeader(const StepInfo &info, StringRef symbol,
         " * `arguments` and `results` point to one dense row-major array each; "
         "results\n"
         " * overlap nothing else.\n";
+}
+
+/// How a program executes a step for GPUs.
+static void writeGPUUse(StringRef symbol, llvm::raw_ostream &os) {
+  os << " * with the object file and with libActGpuRuntime "
+        "(act-c/GpuRuntime.h):\n"
+        " *\n"
+        " *   void *context = act_gpu_context_create(NULL, 0);\n"
+        " *   if (act_gpu_step(context, &"
+     << symbol
+     << "_info, arguments, results) != 0)\n"
+        " *     fprintf(stderr, \"%s\\n\", act_gpu_context_error(context));\n"
+        " *   act_gpu_context_destroy(context);\n"
+        " *\n"
+        " * `arguments` and `results` point to one dense row-major array in "
+        "host "
+        "memory\n"
+        " * each. The function itself takes addresses of the device, and "
+        "launches.\n";
+}
+
+void execution::writeStepHeader(const StepInfo &info, StringRef symbol,
+                                bool isForGPU, llvm::raw_ostream &os) {
+  std::string prefix = symbol.upper();
+  os << "/* The training step '" << getCommentText(info.name)
+     << "', compiled by act.\n"
+        " *\n"
+        " * Compile with the folder of act-c/StepInfo.h among the include "
+        "folders, link\n";
+  (isForGPU ? writeGPUUse : writeCPUUse)(symbol, os);
   writeValues(info.arguments, "Arguments", os);
   writeValues(info.results, "Results", os);
-  int64_t alignment = ACT_CPU_ARENA_ALIGNMENT;
+  int64_t alignment =
+      isForGPU ? ACT_GPU_ARENA_ALIGNMENT : ACT_CPU_ARENA_ALIGNMENT;
   os << " */\n"
      << "#ifndef ACT_STEP_" << prefix << "_H\n"
      << "#define ACT_STEP_" << prefix << "_H\n\n"
@@ -101,7 +128,7 @@ void execution::writeStepHeader(const StepInfo &info, StringRef symbol,
 llvm::Error execution::writeStepHeader(const StepInfo &info, StringRef symbol,
                                        StringRef path) {
   return llvm::writeToOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
-    writeStepHeader(info, symbol, os);
+    writeStepHeader(info, symbol, /*isForGPU=*/false, os);
     return llvm::Error::success();
   });
 }

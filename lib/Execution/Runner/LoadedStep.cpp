@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "act/Execution/LoadedStep.h"
+#include "act-c/GpuRuntime.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -88,27 +89,27 @@ static llvm::Error collectSymbols(llvm::MemoryBufferRef object,
 // Symbols of this process
 //===----------------------------------------------------------------------===//
 
-/// The handle of libActStepRuntime. It may be a library that another one loaded
-/// for itself, as Python does it, whose functions cannot be found by name
-/// alone.
-static void *getRuntimeLibrary() {
-  static void *handle = [] {
-    Dl_info info;
-    void *address = reinterpret_cast<void *>(&act_cpu_launch);
-    return dladdr(address, &info)
-               ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
-               : nullptr;
-  }();
-  return handle;
+/// The handle of the library that `address` is in. It may be a library that
+/// another one loaded for itself, as Python does it, whose functions cannot be
+/// found by name alone.
+static void *getLibrary(void *address) {
+  Dl_info info;
+  return dladdr(address, &info)
+             ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
+             : nullptr;
 }
 
 /// The address of a function that compiled steps may call, null if there is
 /// none.
 static void *findFunction(StringRef name) {
+  static void *const runtimes[] = {
+      getLibrary(reinterpret_cast<void *>(&act_cpu_launch)),
+      getLibrary(reinterpret_cast<void *>(&act_gpu_launch))};
   std::string text = name.str();
-  if (void *library = getRuntimeLibrary())
-    if (void *address = dlsym(library, text.c_str()))
-      return address;
+  for (void *library : runtimes)
+    if (library)
+      if (void *address = dlsym(library, text.c_str()))
+        return address;
   return dlsym(RTLD_DEFAULT, text.c_str());
 }
 
@@ -170,7 +171,7 @@ llvm::Error LoadedStep::Session::link(ArrayRef<llvm::MemoryBufferRef> objects,
   }
   if (!missing.empty())
     return llvm::createStringError(
-        "the step refers to what is neither in libActStepRuntime nor in the C "
+        "the step refers to what is neither in act's runtimes nor in the C "
         "library: " +
         llvm::join(missing, ", "));
   if (llvm::Error error = library.define(orc::absoluteSymbols(symbols)))

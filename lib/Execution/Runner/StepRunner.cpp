@@ -10,6 +10,7 @@
 #include "act/Runtime/CPU/LargePages.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <chrono>
 #include <cstring>
 
 using namespace mlir;
@@ -39,6 +40,10 @@ StepRunner::~StepRunner() { act_cpu_context_destroy(context); }
 
 int64_t StepRunner::getThreads() const {
   return act_cpu_context_threads(context);
+}
+
+std::string StepRunner::getDeviceText() const {
+  return std::to_string(getThreads());
 }
 
 void StepRunner::setCheck(bool enabled) {
@@ -230,6 +235,21 @@ llvm::Error StepRunner::run(const void *const *arguments,
   if (llvm::Error error = verifyBuffers(arguments, results))
     return error;
   return runIn(arena, arguments, results);
+}
+
+llvm::Expected<std::vector<double>>
+StepRunner::time(const void *const *arguments, void *const *results,
+                 int64_t count) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> seconds;
+  for (int64_t i = 0; i < count; ++i) {
+    Clock::time_point start = Clock::now();
+    if (llvm::Error error = run(arguments, results))
+      return error;
+    seconds.push_back(
+        std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return seconds;
 }
 
 /// The number of leading bytes of `data` up to the last that is not `pattern`.

@@ -7,11 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "BuildStep.h"
+#include "act/Conversion/GPUToBinary/CudaToolkit.h"
+#include "act/Conversion/GPUToBinary/Manifest.h"
 #include "act/Conversion/Passes.h"
 #include "act/Dialect/Act/Transforms/Passes.h"
 #include "act/Execution/ObjectCache.h"
 #include "act/Execution/ObjectFiles.h"
 #include "act/Execution/StepCompiler.h"
+#include "act/Pipelines/GpuPipelines.h"
 #include "act/Pipelines/NativePipelines.h"
 #include "act/Pipelines/Pipelines.h"
 #include "mlir/IR/Diagnostics.h"
@@ -19,6 +22,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/WithColor.h"
@@ -67,7 +71,59 @@ OwningOpRef<ModuleOp> StepSource::parse() const {
   return parseSourceFile<ModuleOp>(sources, context);
 }
 
-/// Adds the passes that lower a StableHLO step as far as `emit` says.
+/// How far a module with the attribute `act.step` is lowered for GPUs.
+static GpuStage getGpuStage(ModuleOp module) {
+  if (!module->hasAttr(stepAttributeName))
+    return GpuStage::Stablehlo;
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+    return kernels.getOps<gpu::GPUFuncOp>().empty() ? GpuStage::LoweredKernels
+                                                    : GpuStage::Kernels;
+  return module.getOps<gpu::BinaryOp>().empty() ? GpuStage::Embedded
+                                                : GpuStage::Binaries;
+}
+
+/// The text that a toolkit, if there is one, makes machine code of, so that the
+/// manifest can say what its kernels need.
+static KernelFormat getKernelFormat(Emit emit) {
+  switch (emit) {
+  case Emit::Cubin:
+    return KernelFormat::Cubin;
+  case Emit::Fatbin:
+    return KernelFormat::Fatbin;
+  case Emit::Manifest:
+    if (llvm::Expected<CudaToolkit> toolkit = CudaToolkit::find(""))
+      return KernelFormat::Cubin;
+    else
+      llvm::consumeError(toolkit.takeError());
+    return KernelFormat::PTX;
+  default:
+    return KernelFormat::PTX;
+  }
+}
+
+/// Adds the passes that lower a step for GPUs as far as `options` say.
+static void addGpuPasses(OpPassManager &passes, const Options &options,
+                         GpuStage stage) {
+  ActToPtxOptions lowering;
+  lowering.math = options.math;
+  lowering.format = getKernelFormat(options.emit);
+  if (options.emit == Emit::PTX && !options.chips.empty())
+    lowering.chip = options.chips.front();
+  else
+    for (const std::string &chip : options.chips)
+      lowering.chips.push_back(chip);
+  if (options.emit == Emit::Cubin && options.chips.empty())
+    lowering.chips.push_back("sm_80");
+  if (options.emit == Emit::GPU)
+    return buildActToGpuPipeline(passes, lowering, stage);
+  if (options.emit > Emit::GPU)
+    return buildActToGpuBinaryPipeline(passes, lowering, stage);
+  buildActToPtxPipeline(passes, lowering, stage);
+  buildGpuHostPipeline(passes);
+}
+
+/// Adds the passes that lower a StableHLO step for the CPU as far as `emit`
+/// says.
 static void addLoweringPasses(OpPassManager &passes, Emit emit,
                               const VectorTarget &target) {
   if (emit == Emit::Linalg) {
@@ -84,17 +140,17 @@ static void addLoweringPasses(OpPassManager &passes, Emit emit,
   buildActToCPUPipeline(passes, lowering);
 }
 
-/// Runs the passes that lower a StableHLO step, unless it is lowered already.
+/// Runs the passes that lower a StableHLO step, as far as it is not lowered.
 static LogicalResult runPipeline(ModuleOp module, const Options &options,
                                  const VectorTarget &target) {
-  if (module->hasAttr(stepAttributeName)) {
-    if (options.compress || options.emit == Emit::Linalg ||
-        options.emit == Emit::Kernels)
-      return module.emitError()
-             << "expects a step that is not lowered yet, with "
-             << (options.compress ? "--compress" : "this --emit");
+  bool isLowered = module->hasAttr(stepAttributeName);
+  if (isLowered && (options.compress || options.emit == Emit::Linalg ||
+                    options.emit == Emit::Kernels))
+    return module.emitError()
+           << "expects a step that is not lowered yet, with "
+           << (options.compress ? "--compress" : "this --emit");
+  if (isLowered && !isForGPU(options))
     return success();
-  }
   PassManager passes(module.getContext());
   if (failed(applyPassManagerCLOptions(passes)))
     return failure();
@@ -106,7 +162,10 @@ static LogicalResult runPipeline(ModuleOp module, const Options &options,
     compress.codecs = CodecForm::Ops;
     buildCompressPipeline(passes, compress);
   }
-  addLoweringPasses(passes, options.emit, target);
+  if (isForGPU(options) && options.emit != Emit::Kernels)
+    addGpuPasses(passes, options, getGpuStage(module));
+  else
+    addLoweringPasses(passes, options.emit, target);
   return passes.run(module);
 }
 
@@ -143,8 +202,11 @@ static std::string getKey(const StepSource &source, const Options &options,
   std::string compress =
       options.compress ? "compress " + *options.compress : "";
   return getCacheKey({source.getText(), compress, symbol, target.getCPU(),
-                      target.getFeatures(),
-                      options.sanitize ? "sanitize" : ""});
+                      target.getFeatures(), options.sanitize ? "sanitize" : "",
+                      isForGPU(options)
+                          ? options.math == GpuMath::Tf32 ? "gpu tf32" : "gpu"
+                          : "",
+                      llvm::join(options.chips, ",")});
 }
 
 /// Lowers and compiles the step.
@@ -160,7 +222,7 @@ static LogicalResult compile(const StepSource &source, const Options &options,
   if (failed(info))
     return failure();
   llvm::raw_string_ostream header(step.header);
-  writeStepHeader(*info, step.symbol, header);
+  writeStepHeader(*info, step.symbol, isForGPU(options), header);
   CompileOptions compileOptions;
   compileOptions.cpu = options.cpu;
   compileOptions.symbol = step.symbol;
@@ -231,9 +293,47 @@ static LogicalResult emitObject(const StepSource &source,
                    [&](llvm::raw_ostream &os) { os << step->header; });
 }
 
+/// The object of `binary` that `emit` asks for, null if there is none.
+static gpu::ObjectAttr getEmitted(gpu::BinaryOp binary, Emit emit) {
+  gpu::CompilationTarget format =
+      emit == Emit::PTX     ? gpu::CompilationTarget::Assembly
+      : emit == Emit::Cubin ? gpu::CompilationTarget::Binary
+                            : gpu::CompilationTarget::Fatbin;
+  for (auto object : binary.getObjects().getAsRange<gpu::ObjectAttr>())
+    if (object.getFormat() == format)
+      return object;
+  return {};
+}
+
+/// Writes the kernels, or how to launch them.
+static LogicalResult emitKernels(const StepSource &source,
+                                 const Options &options) {
+  auto module = lowerStep(source, options);
+  if (failed(module))
+    return failure();
+  SmallVector<gpu::BinaryOp> binaries((*module)->getOps<gpu::BinaryOp>());
+  if (binaries.size() != 1)
+    return (*module)->emitError()
+           << "expects one module of kernels, got " << binaries.size();
+  if (options.emit == Emit::Manifest)
+    return writeText(options.output, [&](llvm::raw_ostream &os) {
+      writeManifest(binaries[0], os);
+    });
+  gpu::ObjectAttr object = getEmitted(binaries[0], options.emit);
+  if (!object)
+    return binaries[0].emitOpError(
+        "expects an object of the format that --emit "
+        "asks for");
+  return writeText(options.output, [&](llvm::raw_ostream &os) {
+    os << object.getObject().getValue();
+  });
+}
+
 LogicalResult run::emitStep(const StepSource &source, const Options &options) {
   if (options.emit == Emit::Object)
     return emitObject(source, options);
+  if (options.emit > Emit::GPU)
+    return emitKernels(source, options);
   auto module = lowerStep(source, options);
   if (failed(module))
     return failure();

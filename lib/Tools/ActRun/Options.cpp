@@ -20,8 +20,6 @@ using namespace mlir::act::run;
 namespace cl = llvm::cl;
 
 namespace {
-enum class Target { CPU, CUDA, Emulator };
-
 /// The options as they are registered, while the command line is read.
 struct CommandLine {
   cl::OptionCategory category{"act-run options"};
@@ -31,9 +29,33 @@ struct CommandLine {
   cl::opt<Target> target{
       "target", cl::desc("What executes the step"), cl::init(Target::CPU),
       cl::values(clEnumValN(Target::CPU, "cpu", "this processor"),
-                 clEnumValN(Target::CUDA, "cuda", "not available yet"),
-                 clEnumValN(Target::Emulator, "emulator", "not available yet")),
+                 clEnumValN(Target::CUDA, "cuda", "a GPU, by CUDA's driver"),
+                 clEnumValN(Target::Emulator, "emulator",
+                            "act's emulator of a GPU, with its checks")),
       cl::cat(category)};
+  cl::list<std::string> chips{
+      "chip",
+      cl::desc("GPUs to compile for, such as sm_90 [text for sm_80 and newer]"),
+      cl::value_desc("names"), cl::CommaSeparated, cl::cat(category)};
+  cl::opt<GpuMath> math{
+      "math", cl::desc("How products of f32 are computed on GPUs"),
+      cl::init(GpuMath::Ieee),
+      cl::values(clEnumValN(GpuMath::Ieee, "ieee", "in f32"),
+                 clEnumValN(GpuMath::Tf32, "tf32",
+                            "on tensor cores, with rounded factors")),
+      cl::cat(category)};
+  cl::opt<bool> schedules{
+      "schedules",
+      cl::desc(
+          "Execute in three orders of blocks and threads; results must have "
+          "the same bits (--target=emulator)"),
+      cl::cat(category)};
+  cl::opt<std::string> record{
+      "record",
+      cl::desc(
+          "Write kernels, launches and what each of them writes to memory, "
+          "for utils/gpu-check.sh (--target=emulator)"),
+      cl::value_desc("folder"), cl::cat(category)};
   cl::opt<int64_t> threads{
       "threads",
       cl::desc("Threads that execute the step, 0 for all processors"),
@@ -56,9 +78,11 @@ struct CommandLine {
                          cl::cat(category)};
   cl::opt<std::string> results{"results", cl::desc("Write the results"),
                                cl::value_desc("file.npz"), cl::cat(category)};
-  cl::opt<std::string> compare{"compare",
-                               cl::desc("Compare the results with these"),
-                               cl::value_desc("file.npz"), cl::cat(category)};
+  cl::opt<std::string> compare{
+      "compare",
+      cl::desc("Compare the results with these, or with "
+               "those of the CPU (cpu)"),
+      cl::value_desc("file.npz"), cl::cat(category)};
   cl::opt<double> tolerance{
       "tolerance",
       cl::desc("Largest relative error of a float result [1e-5; f16 2e-3, "
@@ -86,7 +110,16 @@ struct CommandLine {
           clEnumValN(Emit::LLVMIR, "llvm-ir", "LLVM IR, not optimised"),
           clEnumValN(Emit::LLVMDialect, "llvm", "a module in the LLVM dialect"),
           clEnumValN(Emit::Kernels, "kernels", "kernels on buffers"),
-          clEnumValN(Emit::Linalg, "linalg", "a module in linalg")),
+          clEnumValN(Emit::Linalg, "linalg", "a module in linalg"),
+          clEnumValN(Emit::GPU, "gpu",
+                     "a module with kernels for GPUs in NVVM"),
+          clEnumValN(Emit::PTX, "ptx", "text of the kernels for GPUs"),
+          clEnumValN(Emit::Cubin, "cubin",
+                     "machine code of the kernels for one GPU (--chip)"),
+          clEnumValN(Emit::Fatbin, "fatbin",
+                     "text, and machine code for several GPUs"),
+          clEnumValN(Emit::Manifest, "manifest",
+                     "how to launch the kernels, as JSON")),
       cl::cat(category)};
   cl::opt<std::string> output{"o", cl::desc("File to write"),
                               cl::value_desc("file"), cl::init("-"),
@@ -111,12 +144,37 @@ static LogicalResult reject(const Twine &message) {
   return failure();
 }
 
+/// Options that make no sense for the target.
+static LogicalResult verifyTarget(const CommandLine &line) {
+  bool emitsForGPU = line.emit >= Emit::GPU;
+  bool isForGPU = line.target != Target::CPU || emitsForGPU;
+  if (emitsForGPU && line.target.getNumOccurrences() > 0 &&
+      line.target == Target::CPU)
+    return reject("expects another --emit with --target=cpu");
+  if (isForGPU && (line.cpu.getNumOccurrences() > 0 || line.sanitize))
+    return reject("expects --target=cpu with --cpu and --sanitize");
+  if (isForGPU && line.emit == Emit::Linalg)
+    return reject("expects --target=cpu with --emit=linalg, which is the same "
+                  "for all targets");
+  if (!isForGPU && (!line.chips.empty() || line.math.getNumOccurrences() > 0))
+    return reject("expects --target=cuda, --target=emulator or an --emit for "
+                  "GPUs with --chip and --math");
+  if (line.emit == Emit::Cubin && line.chips.size() > 1)
+    return reject("expects one --chip with --emit=cubin, got " +
+                  Twine(line.chips.size()) + "; --emit=fatbin takes several");
+  if (line.emit == Emit::PTX && line.chips.size() > 1)
+    return reject("expects one --chip with --emit=ptx, got " +
+                  Twine(line.chips.size()));
+  if (line.target != Target::Emulator &&
+      (line.schedules || !line.record.empty()))
+    return reject("expects --target=emulator with --schedules and --record");
+  return success();
+}
+
 /// Options that make no sense, alone or together.
 static LogicalResult verify(const CommandLine &line) {
-  if (line.target != Target::CPU)
-    return reject(
-        "--target=" + Twine(line.target == Target::CUDA ? "cuda" : "emulator") +
-        " is not available yet; available is --target=cpu");
+  if (failed(verifyTarget(line)))
+    return failure();
   if (line.threads < 0)
     return reject("expects --threads not to be negative, got " +
                   Twine(line.threads));
@@ -124,8 +182,12 @@ static LogicalResult verify(const CommandLine &line) {
   if (hasArguments && line.randomArguments)
     return reject("expects --args or --random-args, got both");
   bool writesObject = line.emit == Emit::Object;
-  if (writesObject && line.output == "-")
-    return reject("expects a file (-o) for --emit=object");
+  bool isBinary = line.emit == Emit::Cubin || line.emit == Emit::Fatbin;
+  if ((writesObject || isBinary) && line.output == "-")
+    return reject("expects a file (-o) for --emit=" +
+                  Twine(writesObject               ? "object"
+                        : line.emit == Emit::Cubin ? "cubin"
+                                                   : "fatbin"));
   if (!writesObject &&
       (!line.header.empty() || !line.symbol.empty() || line.sanitize))
     return reject("expects --emit=object with --header, --name and --sanitize");
@@ -136,6 +198,8 @@ static LogicalResult verify(const CommandLine &line) {
           static_cast<const cl::Option *>(&line.randomArguments),
           static_cast<const cl::Option *>(&line.results),
           static_cast<const cl::Option *>(&line.compare),
+          static_cast<const cl::Option *>(&line.schedules),
+          static_cast<const cl::Option *>(&line.record),
           static_cast<const cl::Option *>(&line.time),
           static_cast<const cl::Option *>(&line.peak),
           static_cast<const cl::Option *>(&line.trace),
@@ -154,6 +218,10 @@ static LogicalResult verify(const CommandLine &line) {
   return success();
 }
 
+bool run::isForGPU(const Options &options) {
+  return options.target != Target::CPU || options.emit >= Emit::GPU;
+}
+
 FailureOr<Options> run::parseOptions(int argc, char **argv) {
   // LLVM's own options, of which some are called as ours, are in its way.
   cl::ResetCommandLineParser();
@@ -165,7 +233,9 @@ FailureOr<Options> run::parseOptions(int argc, char **argv) {
     os << "act " << ACT_VERSION_STRING << "\n";
   });
   if (!cl::ParseCommandLineOptions(
-          argc, argv, "Compiles a training step for the CPU and executes it.\n",
+          argc, argv,
+          "Compiles a training step for the CPU or for GPUs and "
+          "executes it.\n",
           &llvm::errs()))
     return failure();
   if (failed(verify(line)))
@@ -176,6 +246,9 @@ FailureOr<Options> run::parseOptions(int argc, char **argv) {
   options.header = line.header;
   options.symbol = line.symbol;
   options.emit = line.emit;
+  options.target = line.target;
+  options.chips.assign(line.chips.begin(), line.chips.end());
+  options.math = line.math;
   options.cpu = line.cpu;
   options.sanitize = line.sanitize;
   options.threads = line.threads;
@@ -185,7 +258,11 @@ FailureOr<Options> run::parseOptions(int argc, char **argv) {
   options.randomArguments = line.randomArguments;
   options.seed = line.seed;
   options.results = line.results;
-  options.compare = line.compare;
+  options.compareWithCPU = line.compare == "cpu";
+  if (!options.compareWithCPU)
+    options.compare = line.compare;
+  options.schedules = line.schedules;
+  options.record = line.record;
   if (line.tolerance.getNumOccurrences() > 0)
     options.tolerance = line.tolerance;
   if (line.time.getNumOccurrences() > 0) {

@@ -9,14 +9,33 @@
 #ifndef LIB_ACT_TOOLS_ACTRUN_OPTIONS_H
 #define LIB_ACT_TOOLS_ACTRUN_OPTIONS_H
 
+#include "act/Pipelines/GpuPipelines.h"
 #include "mlir/Support/LLVM.h"
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace mlir::act::run {
 
-/// What act-run writes instead of executing the step.
-enum class Emit { Nothing, Object, LLVMIR, LLVMDialect, Kernels, Linalg };
+/// What executes the step.
+enum class Target { CPU, CUDA, Emulator };
+
+/// What act-run writes instead of executing the step. From `GPU` on it is for
+/// GPUs: the module with lowered kernels, their text, machine code for one chip
+/// or several, and the list of kernels.
+enum class Emit {
+  Nothing,
+  Object,
+  LLVMIR,
+  LLVMDialect,
+  Kernels,
+  Linalg,
+  GPU,
+  PTX,
+  Cubin,
+  Fatbin,
+  Manifest
+};
 
 struct Options {
   std::string input;
@@ -24,6 +43,11 @@ struct Options {
   std::string header;
   std::string symbol;
   Emit emit = Emit::Nothing;
+  Target target = Target::CPU;
+  /// GPUs to compile for.
+  std::vector<std::string> chips;
+  /// How products of f32 are computed on GPUs.
+  GpuMath math = GpuMath::Ieee;
   std::string cpu;
   bool sanitize = false;
   int64_t threads = 0;
@@ -35,6 +59,12 @@ struct Options {
   uint64_t seed = 0;
   std::string results;
   std::string compare;
+  /// Compare with the results of the same step on the CPU.
+  bool compareWithCPU = false;
+  /// Execute under several schedules of the emulator.
+  bool schedules = false;
+  /// Folder for what utils/gpu-check.sh compares a GPU with.
+  std::string record;
   std::optional<double> tolerance;
   /// Number of timed executions.
   std::optional<int64_t> time;
@@ -42,6 +72,9 @@ struct Options {
   std::string trace;
   bool check = false;
 };
+
+/// Whether the step is lowered for GPUs.
+bool isForGPU(const Options &options);
 
 /// Reads the command line; a message says what is wrong with it.
 FailureOr<Options> parseOptions(int argc, char **argv);
