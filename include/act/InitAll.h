@@ -10,15 +10,20 @@
 #define ACT_INITALL_H
 
 #include "act/Analysis/OpModel/OpModel.h"
+#include "act/Conversion/GPUToBinary/Passes.h"
 #include "act/Conversion/KernelsToCPU/CodecEmitter.h"
 #include "act/Conversion/KernelsToCPU/Passes.h"
+#include "act/Conversion/KernelsToGPU/GpuCodecs.h"
+#include "act/Conversion/KernelsToGPU/Passes.h"
 #include "act/Conversion/LinalgToKernels/Passes.h"
+#include "act/Conversion/LinearAttentionToGPU/Passes.h"
 #include "act/Conversion/Passes.h"
 #include "act/Dialect/Act/IR/ActDialect.h"
 #include "act/Dialect/Act/Transforms/BufferizableOpInterfaceImpl.h"
 #include "act/Dialect/Act/Transforms/Passes.h"
 #include "act/Dialect/Act/Transforms/TilingInterfaceImpl.h"
 #include "act/Execution/Passes.h"
+#include "act/Pipelines/GpuPipelines.h"
 #include "act/Pipelines/NativePipelines.h"
 #include "act/Pipelines/Pipelines.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -32,6 +37,7 @@ inline void registerActDialects(DialectRegistry &registry) {
   registerBufferizableOpInterfaceExternalModels(registry);
   registerTilingInterfaceExternalModels(registry);
   registerVectorEncodingModels(registry);
+  registerGpuEncodingModels(registry);
   registerUpstreamOpModels(registry);
 }
 
@@ -40,10 +46,14 @@ inline void registerAllActPasses() {
   registerActConversionPasses();
   registerActKernelPasses();
   registerActCPUPasses();
+  registerActGPUPasses();
+  registerActGPUBinaryPasses();
+  registerActLinearAttentionGPUPasses();
   registerActExecutionPasses();
   registerActPasses();
   registerActPipelines();
   registerActNativePipelines();
+  registerActGpuPipelines();
 }
 
 } // namespace mlir::act
