@@ -49,7 +49,7 @@ if(ACT_ENABLE_PCH)
   endif()
   add_library(ActPrecompiledHeaders OBJECT "${act_pch_source}")
   llvm_update_compile_flags(ActPrecompiledHeaders)
-  target_precompile_headers(ActPrecompiledHeaders PRIVATE
+  set(act_pch_headers
     <mlir/Bytecode/BytecodeOpInterface.h>
     <mlir/IR/Builders.h>
     <mlir/IR/BuiltinAttributes.h>
@@ -61,31 +61,58 @@ if(ACT_ENABLE_PCH)
     <mlir/Interfaces/SideEffectInterfaces.h>
     <mlir/Pass/Pass.h>
     <llvm/ADT/TypeSwitch.h>)
+  target_precompile_headers(ActPrecompiledHeaders PRIVATE ${act_pch_headers})
+  # The same, and the dialects that kernels are made of, which take ten seconds.
+  add_library(ActKernelPrecompiledHeaders OBJECT "${act_pch_source}")
+  llvm_update_compile_flags(ActKernelPrecompiledHeaders)
+  target_precompile_headers(ActKernelPrecompiledHeaders PRIVATE
+    ${act_pch_headers}
+    <mlir/Dialect/Arith/IR/Arith.h>
+    <mlir/Dialect/GPU/IR/GPUDialect.h>
+    <mlir/Dialect/LLVMIR/LLVMDialect.h>
+    <mlir/Dialect/LLVMIR/NVVMDialect.h>
+    <mlir/Dialect/Linalg/IR/Linalg.h>
+    <mlir/Dialect/Math/IR/Math.h>
+    <mlir/Dialect/MemRef/IR/MemRef.h>
+    <mlir/Dialect/SCF/IR/SCF.h>
+    <mlir/Dialect/Vector/IR/VectorOps.h>)
 endif()
 
-# Makes `target` use the precompiled headers.
+# Makes `target` use precompiled headers: those of ActPrecompiledHeaders, or of the
+# target that is named.
 function(act_use_pch target)
   if(ACT_ENABLE_PCH)
     # add_mlir_library compiles the sources in an object library of its own.
     if(TARGET obj.${target})
       set(target obj.${target})
     endif()
-    target_precompile_headers(${target} REUSE_FROM ActPrecompiledHeaders)
+    set(headers ActPrecompiledHeaders)
+    if(ARGC GREATER 1)
+      set(headers ${ARGV1})
+    endif()
+    target_precompile_headers(${target} REUSE_FROM ${headers})
   endif()
 endfunction()
 
 # act_add_library(NAME SOURCES... [DEPENDS targets...] [LINK_LIBS act libraries...]
-#                 [MLIR_LIBS MLIR libraries...])
-# Adds a static library. MLIR_LIBS become the one shared library of MLIR.
+#                 [MLIR_LIBS MLIR libraries...] [KERNEL_HEADERS])
+# Adds a static library. MLIR_LIBS become the one shared library of MLIR. With
+# KERNEL_HEADERS the headers of the dialects that kernels are made of are precompiled,
+# too.
 function(act_add_library name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK_LIBS;MLIR_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "KERNEL_HEADERS" "" "DEPENDS;LINK_LIBS;MLIR_LIBS"
+    ${ARGN})
   add_mlir_library(${name} STATIC
     ${ARG_UNPARSED_ARGUMENTS}
     DEPENDS ${ARG_DEPENDS}
     LINK_LIBS PUBLIC ${ARG_LINK_LIBS}
     DISABLE_INSTALL)
   mlir_target_link_libraries(${name} PUBLIC MLIRIR ${ARG_MLIR_LIBS})
-  act_use_pch(${name})
+  if(ARG_KERNEL_HEADERS)
+    act_use_pch(${name} ActKernelPrecompiledHeaders)
+  else()
+    act_use_pch(${name})
+  endif()
 endfunction()
 
 # act_add_tool(NAME SOURCES... [LINK_LIBS act libraries...] [MLIR_LIBS MLIR libraries...])

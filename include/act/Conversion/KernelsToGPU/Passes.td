@@ -26,8 +26,9 @@ def ConvertActKernelsToGPUPass
 
     Products of bf16 and f16 run on tensor cores and are summed in f32. Those of
     f32 are computed in f32, unless `math` is `tf32`, which rounds their factors to
-    10 bits of mantissa. Sums are added up in an order that extents alone determine, except
-    by atomic additions of scatters.
+    10 bits of mantissa. Sums are added up in an order that extents alone determine.
+    A loop over updates, such as a scatter is, becomes one kernel in which a warp has
+    each place and does the updates in their order; nothing is atomic.
   }];
   let options = [
     Option<"math", "math", "::mlir::act::GpuMath", "::mlir::act::GpuMath::Ieee",
