@@ -74,3 +74,29 @@ def lower_text(function, *structs: jax.ShapeDtypeStruct) -> str:
     """Returns the StableHLO of a JAX function, in generic form."""
     module = jax.jit(function, keep_unused=True).lower(*structs).compiler_ir()
     return module.operation.get_asm(print_generic_op_form=True)
+
+
+def check_results(
+    got: list[np.ndarray], expected: list[np.ndarray], tolerance: float
+) -> None:
+    """Integers are the same; floats within `tolerance` of the size of each result.
+
+    Gradients that vanish but for rounding have no direction, and are left out.
+    """
+    pairs = []
+    for a, b in zip(got, expected, strict=True):
+        b = np.asarray(b)
+        assert a.dtype == b.dtype
+        assert a.shape == b.shape
+        if a.dtype.kind in "biu":
+            np.testing.assert_array_equal(a, b)
+        else:
+            pairs.append((a.astype(np.float64), b.astype(np.float64)))
+    largest = max(np.abs(b).max(initial=0) for _, b in pairs)
+    errors = [
+        np.linalg.norm(a - b) / np.linalg.norm(b)
+        for a, b in pairs
+        if np.abs(b).max(initial=0) > 1e-6 * min(largest, 1)
+    ]
+    assert len(errors) >= len(pairs) // 2
+    assert max(errors) < tolerance

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gpu_kernels import has_emulator
-from native_runner import run_native
+from native_runner import check_results, run_native
 
 from act import tool
 from act.compare import identical
@@ -116,24 +116,7 @@ def test_steps(name, read_step, tmp_path):
     expected = step.run(step.lower(step.exported, None).compile())
     got, line = run_on_emulator(step, tmp_path, "--schedules")
     assert re.search(r": [1-9]\d* kernels, 0 findings, 3 schedules identical$", line)
-    pairs = []
-    for a, b in zip(got, expected, strict=True):
-        b = np.asarray(b)
-        assert a.dtype == b.dtype
-        assert a.shape == b.shape
-        if a.dtype.kind in "biu":
-            np.testing.assert_array_equal(a, b)
-        else:
-            pairs.append((a.astype(np.float64), b.astype(np.float64)))
-    # Gradients that vanish but for rounding have no direction.
-    largest = max(np.abs(b).max(initial=0) for _, b in pairs)
-    errors = [
-        np.linalg.norm(a - b) / np.linalg.norm(b)
-        for a, b in pairs
-        if np.abs(b).max(initial=0) > 1e-6 * min(largest, 1)
-    ]
-    assert len(errors) >= len(pairs) // 2
-    assert max(errors) < STEPS[name]
+    check_results(got, expected, STEPS[name])
 
 
 @pytest.mark.parametrize("name", STEPS)

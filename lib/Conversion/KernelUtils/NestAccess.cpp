@@ -12,18 +12,22 @@
 using namespace mlir;
 using namespace mlir::act;
 
+std::optional<SmallVector<Combiner>>
+mlir::act::getNestCombiners(const LoopNest &nest) {
+  bool writesElements =
+      llvm::any_of(llvm::seq<unsigned>(nest.op.getNumDpsInits()),
+                   [&](unsigned i) { return nest.isPerIteration(i); });
+  if (!llvm::is_contained(nest.isReduction, true) || writesElements)
+    return std::nullopt;
+  return getCombiners(nest.op);
+}
+
 NestAccess::NestAccess(ImplicitLocOpBuilder &builder,
                        const KernelValues &values, const LoopNest &nest,
                        int64_t lanes, int64_t vectorLoop)
     : builder(builder), values(values), nest(nest), memory(builder, lanes),
-      vectorLoop(vectorLoop), iterations(nest.getNumLoops()) {
-  bool reduces = llvm::is_contained(nest.isReduction, true);
-  bool writesElements =
-      llvm::any_of(llvm::seq<unsigned>(nest.op.getNumDpsInits()),
-                   [&](unsigned i) { return nest.isPerIteration(i); });
-  if (reduces && !writesElements)
-    combiners = getCombiners(nest.op);
-}
+      vectorLoop(vectorLoop), combiners(getNestCombiners(nest)),
+      iterations(nest.getNumLoops()) {}
 
 Value NestAccess::getOffset(const NestOperand &operand, bool hoisted) {
   Value offset = memory.getIndex(operand.offset);

@@ -49,7 +49,7 @@ private:
   getParameters(ValueRange operands, ArrayRef<DeviceMemory> memories,
                 llvm::function_ref<bool(unsigned)> isWritten);
   LogicalResult convertScatter(const ScatterLoop &scatter);
-  FailureOr<GpuKernel> getFunction(KernelOp kernel);
+  FailureOr<GpuKernel> getFunction(KernelRequest &request);
   FailureOr<GpuKernel> emitFunction(const KernelRequest &request);
   void launch(const GpuKernel &kernel, ValueRange arguments);
   Value getArgument(Value operand, const GpuParameter &parameter);
@@ -234,10 +234,10 @@ FailureOr<GpuKernel> StepConverter::emitFunction(const KernelRequest &request) {
   llvm_unreachable("unknown kind of kernel");
 }
 
-/// The function of `kernel`, the same one for kernels of equal bodies whose
-/// operands are alike.
-FailureOr<GpuKernel> StepConverter::getFunction(KernelOp kernel) {
-  KernelRequest request = getRequest(kernel);
+/// The function that is requested, the same one for kernels of equal bodies
+/// whose operands are alike. Only a new one gets a name.
+FailureOr<GpuKernel> StepConverter::getFunction(KernelRequest &request) {
+  KernelOp kernel = request.kernel;
   std::string text;
   llvm::raw_string_ostream stream(text);
   // Operands are outside of the scope that is printed, so they have no names.
@@ -268,12 +268,12 @@ void StepConverter::launch(const GpuKernel &kernel, ValueRange arguments) {
 }
 
 LogicalResult StepConverter::convertKernel(KernelOp kernel) {
-  FailureOr<GpuKernel> emitted = getFunction(kernel);
+  KernelRequest request = getRequest(kernel);
+  FailureOr<GpuKernel> emitted = getFunction(request);
   if (failed(emitted))
     return failure();
   builder.setInsertionPoint(kernel);
   builder.setLoc(kernel.getLoc());
-  KernelRequest request = getRequest(kernel);
   SmallVector<Value> arguments;
   for (auto [operand, parameter] :
        llvm::zip_equal(kernel.getBuffers(), request.parameters))

@@ -151,10 +151,9 @@ std::optional<ScatterLoop> ScatterLoop::match(scf::ForOp loop) {
   result.count = *end;
   if (!result.collectOperations() || !result.collectPlaces())
     return std::nullopt;
-  int64_t places = 1;
   for (auto [offset, extent] : result.place)
-    places *= extent;
-  if (places > (int64_t{1} << 30))
+    result.numPlaces *= extent;
+  if (result.numPlaces > (int64_t{1} << 30))
     return std::nullopt;
   result.collectOperands();
   return result;
@@ -274,10 +273,7 @@ static LogicalResult emitKernels(GpuKernelBuilder &kernel,
 FailureOr<GpuKernel>
 ScatterLoop::emit(gpu::GPUModuleOp module, StringRef name,
                   ArrayRef<GpuParameter> parameters) const {
-  int64_t places = 1;
-  for (auto [offset, extent] : place)
-    places *= extent;
-  int64_t warps = std::min(placesPerBlock, places);
+  int64_t warps = std::min(placesPerBlock, numPlaces);
   GpuKernelBuilder kernel(module, scf::ForOp(loop).getLoc(), name, parameters,
                           warps * warpThreads);
   ImplicitLocOpBuilder &b = kernel.getBuilder();
@@ -344,5 +340,5 @@ ScatterLoop::emit(gpu::GPUModuleOp module, StringRef name,
   scf::YieldOp::create(
       b, ValueRange{arith::AndIOp::create(b, left, less).getResult()});
   b.setInsertionPointAfter(rounds);
-  return kernel.finish({llvm::divideCeilSigned(places, warps), 1, 1});
+  return kernel.finish({llvm::divideCeilSigned(numPlaces, warps), 1, 1});
 }

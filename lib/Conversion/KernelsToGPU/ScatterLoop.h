@@ -57,6 +57,7 @@ private:
   Value condition;
   /// Offsets that are computed, with the extents of their dimensions.
   SmallVector<std::pair<Value, int64_t>> place;
+  int64_t numPlaces = 1;
   llvm::SmallDenseSet<Value> written;
   SmallVector<Value> operands;
 };

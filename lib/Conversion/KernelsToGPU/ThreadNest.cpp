@@ -46,10 +46,7 @@ ThreadNest::Lanes ThreadNest::chooseLanes(const LoopNest &nest,
   if (lanes.fastLoop < 0)
     return lanes;
   // A reduction that is not a combination goes from one iteration to the next.
-  if (llvm::is_contained(nest.isReduction, true) &&
-      (!getCombiners(nest.op) ||
-       llvm::any_of(llvm::seq<unsigned>(nest.op.getNumDpsInits()),
-                    [&](unsigned i) { return nest.isPerIteration(i); })))
+  if (llvm::is_contained(nest.isReduction, true) && !getNestCombiners(nest))
     return lanes;
   int64_t bytes = 1;
   for (const NestOperand &operand : nest.operands)

@@ -162,6 +162,10 @@ private:
   /// Checks and counts an access.
   void noteAccess(Value *address, const Access &access, bool reads, bool writes,
                   const ptx::Statement &statement, unsigned alignment = 0);
+  /// `atom` and `red`: one of `operations`, with operands from `first` on.
+  bool translateAtomicOf(Instruction &instruction,
+                         llvm::ArrayRef<llvm::StringRef> operations,
+                         unsigned first);
   void translateAtomic(Instruction &instruction, unsigned first,
                        const Access &access, llvm::StringRef operation);
   static bool isSupportedAtomic(llvm::StringRef operation,

@@ -261,33 +261,29 @@ bool FunctionTranslator::isSupportedAtomic(StringRef operation,
   return isOrder && access.type.isHalf() && access.vector > 1;
 }
 
-bool FunctionTranslator::translateAtom(Instruction &instruction) {
+bool FunctionTranslator::translateAtomicOf(Instruction &instruction,
+                                           ArrayRef<StringRef> operations,
+                                           unsigned first) {
   Access access = takeAccess(instruction);
   access.isStrong = true;
-  StringRef operation = instruction.takeAny(atomicOperations);
+  StringRef operation = instruction.takeAny(operations);
   std::optional<ptx::Type> type = instruction.takeType();
   if (!type || operation.empty())
     return false;
   access.type = *type;
   if (!isSupportedAtomic(operation, access))
     return false;
-  translateAtomic(instruction, 1, access, operation);
+  translateAtomic(instruction, first, access, operation);
   return true;
 }
 
+bool FunctionTranslator::translateAtom(Instruction &instruction) {
+  return translateAtomicOf(instruction, atomicOperations, 1);
+}
+
 bool FunctionTranslator::translateRed(Instruction &instruction) {
-  Access access = takeAccess(instruction);
-  access.isStrong = true;
-  StringRef operation = instruction.takeAny(
-      {"add", "min", "max", "and", "or", "xor", "inc", "dec"});
-  std::optional<ptx::Type> type = instruction.takeType();
-  if (!type || operation.empty())
-    return false;
-  access.type = *type;
-  if (!isSupportedAtomic(operation, access))
-    return false;
-  translateAtomic(instruction, 0, access, operation);
-  return true;
+  return translateAtomicOf(
+      instruction, {"add", "min", "max", "and", "or", "xor", "inc", "dec"}, 0);
 }
 
 bool FunctionTranslator::translateFence(Instruction &instruction) {

@@ -239,13 +239,17 @@ bool FunctionTranslator::translateMma(Instruction &instruction) {
   return true;
 }
 
-static constexpr StringRef matrixCounts[] = {"x1", "x2", "x4"};
+/// Takes what ldmatrix and stmatrix have in common.
+static bool takeMatrixForm(Instruction &instruction) {
+  return instruction.take("sync") && instruction.take("aligned") &&
+         instruction.take("m8n8") &&
+         !instruction.takeAny({"x1", "x2", "x4"}).empty() &&
+         !instruction.takeAny({"shared", "shared::cta"}).empty() &&
+         instruction.take("b16");
+}
 
 bool FunctionTranslator::translateLoadMatrix(Instruction &instruction) {
-  if (!instruction.take("sync") || !instruction.take("aligned") ||
-      !instruction.take("m8n8") || instruction.takeAny(matrixCounts).empty() ||
-      instruction.takeAny({"shared", "shared::cta"}).empty() ||
-      !instruction.take("b16"))
+  if (!takeMatrixForm(instruction))
     return false;
   Site &site = addSite(instruction.statement);
   site.collective = Collective::LoadMatrix;
@@ -264,10 +268,7 @@ bool FunctionTranslator::translateLoadMatrix(Instruction &instruction) {
 }
 
 bool FunctionTranslator::translateStoreMatrix(Instruction &instruction) {
-  if (!instruction.take("sync") || !instruction.take("aligned") ||
-      !instruction.take("m8n8") || instruction.takeAny(matrixCounts).empty() ||
-      instruction.takeAny({"shared", "shared::cta"}).empty() ||
-      !instruction.take("b16"))
+  if (!takeMatrixForm(instruction))
     return false;
   Site &site = addSite(instruction.statement);
   site.collective = Collective::StoreMatrix;

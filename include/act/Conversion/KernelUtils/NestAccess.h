@@ -14,6 +14,10 @@
 
 namespace mlir::act {
 
+/// How the results of a reduction combine; nothing if there is no reduction, if
+/// one result is not a combination, or has an element of each iteration.
+std::optional<SmallVector<Combiner>> getNestCombiners(const LoopNest &nest);
+
 /// The innermost part of the code of an operation, for one iteration of every
 /// loop or a vector of them: what is read, computed, combined and written.
 class NestAccess {
