@@ -134,7 +134,7 @@ def drift(options: argparse.Namespace) -> list[dict[str, Any]]:
     rows = []
     for name, build in SMALL_MODELS.items():
         model = build()
-        stream = _batches(name, model, options.steps)
+        stream = batches(name, model, options.steps)
         rate = LEARNING_RATES[name]
         exact_step = jax.jit(model.step())
         start = flat(model.parameters)
@@ -153,7 +153,7 @@ def drift(options: argparse.Namespace) -> list[dict[str, Any]]:
     return rows
 
 
-def _batches(name: str, model: models.Model, steps: int) -> list[Any]:
+def batches(name: str, model: models.Model, steps: int) -> list[Any]:
     """Returns batches with something to learn: targets of a fixed teacher."""
     generator = np.random.default_rng(0)
     result = []
@@ -208,20 +208,21 @@ def main() -> int:
     for part in options.only or PARTS:
         title, measure = PARTS[part]
         results[part] = measure(options)
-        Console(highlight=False).print(_table(title, results[part]))
+        Console(highlight=False).print(table(title, results[part]))
         if options.json is not None:
             options.json.write_text(json.dumps(results, indent=2) + "\n")
     return 0
 
 
-def _table(title: str, rows: list[dict[str, Any]]) -> Table:
-    table = Table(title=title)
+def table(title: str, rows: list[dict[str, Any]]) -> Table:
+    """Returns rows of figures as a table."""
+    result = Table(title=title)
     for heading in rows[0]:
-        table.add_column(heading, justify="right")
+        result.add_column(heading, justify="right")
     for row in rows:
         cells = (f"{v:.4f}" if isinstance(v, float) else str(v) for v in row.values())
-        table.add_row(*cells)
-    return table
+        result.add_row(*cells)
+    return result
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ def measure_file(path: Path, options: argparse.Namespace) -> dict[str, Any]:
             step.text,
             primal,
             CompressOptions(bits=options.bits, search=options.search),
-            lambda exported: step.lower(exported, flags).compile(),
+            lambda new: step.lower(new.exported, flags).compile(),
             stages,
         )
     plain = compile_step(step.lower(step.exported, flags))

@@ -28,7 +28,14 @@ config.environment["FILECHECK_OPTS"] = "-enable-var-scope --dump-input-filter=er
 llvm_config.with_system_environment(["CUDA_HOME", "CUDA_ROOT", "CUDA_PATH"])
 
 llvm_config.add_tool_substitutions(
-    ["act-capi-test", "act-gpu-emulate", "act-lsp-server", "act-opt", "act-run"],
+    [
+        "act-capi-test",
+        "act-gpu-emulate",
+        "act-lsp-server",
+        "act-opt",
+        "act-planner",
+        "act-run",
+    ],
     [str(build / "bin"), str(build / "test" / "CAPI")],
 )
 llvm_config.add_tool_substitutions(

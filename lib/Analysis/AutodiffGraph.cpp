@@ -270,7 +270,7 @@ void AutodiffGraph::setForward(unsigned count) {
   numbering = std::make_shared<ValueNumbering>(
       *block, count < operations.size() ? operations[count] : terminator);
   findHead();
-  findKeptByLoops();
+  findKept();
   findConstantLike();
   findCrossing();
 }
@@ -325,9 +325,12 @@ void AutodiffGraph::findHead() {
     headBegin = *lastLoop;
 }
 
-void AutodiffGraph::findKeptByLoops() {
+void AutodiffGraph::findKept() {
   if (kind == BoundaryKind::Loop)
     return; // what forward's iteration made is gone
+  for (Operation *op : getForward())
+    if (op->hasAttr(kKeptAttr))
+      kept.insert_range(op->getResults());
   for (Operation *op : getBackward()) {
     SmallVector<Value> operands = getAllOperands(op);
     if (getOpKind(op) == OpKind::Control &&

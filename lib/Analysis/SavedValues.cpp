@@ -73,3 +73,28 @@ int64_t mlir::act::getNumCopies(CompressedSaveOp save) {
     }
   return most;
 }
+
+/// What is kept of running ranges from one step to the next: Mesa's value.
+static constexpr double kRangeDecay = 0.9;
+
+void mlir::act::setEncoding(CompressedSaveOp save,
+                            EncodingAttrInterface encoding) {
+  auto type = CompressedType::get(
+      save.getContext(), cast<RankedTensorType>(save.getInput().getType()),
+      encoding);
+  for (Value value : findSavedValues(save)) {
+    auto stack = dyn_cast<StackType>(value.getType());
+    value.setType(stack ? Type(stack.withCompressedType(type)) : type);
+  }
+  std::optional<int64_t> axis = encoding.getRunningAxis();
+  if (!axis)
+    return;
+  // What makes the state outlive the step is up to `act-running-ranges`.
+  OpBuilder builder(save);
+  auto state = EmptyRangeOp::create(builder, save.getLoc(),
+                                    getRangeType(type.getTensorType(), *axis));
+  auto update = UpdateRangeOp::create(builder, save.getLoc(), save.getInput(),
+                                      state, builder.getI64IntegerAttr(*axis),
+                                      builder.getF64FloatAttr(kRangeDecay));
+  save.getRangeMutable().assign(update.getRange());
+}

@@ -17,8 +17,9 @@ import jax
 from rich.console import Console
 
 from act import stablehlo, xla
+from act.budget import parse_bytes
 from act.compare import Comparison, compare_results
-from act.errors import ActError, ActStepError
+from act.errors import ActError, ActOptionError, ActStepError
 from act.file_step import FileStep
 from act.options import (
     BITS,
@@ -59,7 +60,11 @@ def _run(options: argparse.Namespace) -> int:
         rules=options.rules,
         average_bits=options.average_bits,
         error_budget=options.error_budget,
+        profile=options.profile,
         seed=options.seed,
+        memory_budget=options.memory_budget,
+        running_ranges=options.running_ranges,
+        range_decay=options.range_decay,
     )
     with Stages(2 + 2 * options.run, options.progress) as stages:
         stages.start(f"reading {options.step}")
@@ -95,7 +100,7 @@ def _compress_and_compile(
         step.text,
         options.primal_results,
         compress,
-        lambda exported: step.lower(exported, flags).compile(),
+        lambda new: step.lower(new.exported, flags, new.states).compile(),
         stages,
     )
     figures: dict[str, Any] = {
@@ -105,7 +110,7 @@ def _compress_and_compile(
     }
     if options.output is not None:
         options.output.write_text(result.text)
-    lowered = {"after": step.lower(result.exported, flags)}
+    lowered = {"after": step.lower(result.exported, flags, result.states)}
     if not options.no_baseline:
         lowered = {"before": step.lower(step.exported, flags), **lowered}
         stages.extend(1)
@@ -115,7 +120,7 @@ def _compress_and_compile(
     results = {}
     for side, what in compiled.items() if options.run else ():
         stages.start(f"running the step {_SIDES[side]}")
-        results[side] = step.run(what)
+        results[side] = step.run(what, result.states if side == "after" else ())
     comparison = None
     if len(results) == 2:
         comparison = compare_results(
@@ -237,6 +242,14 @@ def _positive(text: str) -> int:
     return number
 
 
+def _bytes(text: str) -> int:
+    """Reads a number of bytes."""
+    try:
+        return parse_bytes("--memory-budget", int(text) if text.isdigit() else text)
+    except ActOptionError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
 def _parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m act",
@@ -258,6 +271,13 @@ def _parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add("--plot", type=Path, metavar="P.png", help="draw memory over the step")
     add("--run", action="store_true", help="execute both steps on random arguments")
     add("--no-baseline", action="store_true", help="do not compile the original step")
+    add(
+        "--memory-budget",
+        type=_bytes,
+        metavar="SIZE",
+        help="bytes for arguments, results and temporaries together, such as 4GiB; "
+        "--bits is then the least that values are stored in",
+    )
     add("--search", choices=SEARCHES, help="configurations to try")
     add("--window", type=int, choices=WINDOWS, default=1)
     add("--cut", choices=CUTS, default="sink")
@@ -269,7 +289,7 @@ def _parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         type=_positive,
         nargs="?",
         const=True,
-        default=False,
+        default=None,
         metavar="CHUNK",
         help="run heads, attention and sequences in parts, of CHUNK tokens",
     )
@@ -277,6 +297,11 @@ def _parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add("--rules", type=Path, metavar="FILE", help="encoding rules (JSON)")
     add("--average-bits", type=float, metavar="X")
     add("--error-budget", type=float, metavar="X")
+    add("--running-ranges", action="store_true", help="keep those that rules ask for")
+    add(
+        "--range-decay", type=float, metavar="X", help="what a step keeps of them [0.9]"
+    )
+    add("--profile", type=Path, metavar="FILE", help="measured sensitivities (JSON)")
     add("--seed", type=int, metavar="N", help="of the rounding noise")
     add("--argument-seed", type=int, default=0, metavar="N", help="of --run's values")
     add(

@@ -5,6 +5,7 @@
 
 import contextlib
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from act import attention_lowering, stablehlo
 from act.errors import ActStepError
 from act.partitions import argument_shardings
 from act.random_arguments import random_arguments
+from act.ranges import RangeState
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,9 +87,18 @@ class FileStep:
             )
 
     def lower(
-        self, exported: export.Exported, options: dict[str, Any] | None
+        self,
+        exported: export.Exported,
+        options: dict[str, Any] | None,
+        states: Sequence[RangeState] = (),
     ) -> jax.stages.Lowered:
-        """Lowers the step, or a rewritten one, with the donation it asks for."""
+        """Lowers the step, or a rewritten one, with the donation it asks for.
+
+        Args:
+            exported: the step.
+            options: of XLA.
+            states: running ranges that it takes behind its arguments.
+        """
         structs = [
             jax.ShapeDtypeStruct(struct.shape, struct.dtype, sharding=sharding)
             for struct, sharding in zip(
@@ -99,16 +110,26 @@ class FileStep:
                 exported.call,
                 donate_argnums=self.signature.donated,
                 compiler_options=options,
-            ).lower(*structs)
+            ).lower(*structs, *(state.struct for state in states))
 
-    def run(self, compiled: jax.stages.Compiled) -> list[jax.Array]:
-        """Executes a compiled step on the random arguments."""
+    def run(
+        self, compiled: jax.stages.Compiled, states: Sequence[RangeState] = ()
+    ) -> list[jax.Array]:
+        """Executes a compiled step on the random arguments.
+
+        Args:
+            compiled: the step.
+            states: running ranges that it takes; they have seen nothing yet, and
+                what becomes of them is not returned.
+        """
         with x64_if_needed(self.signature):
             arguments = [
                 jax.device_put(value, sharding)
                 for value, sharding in zip(self.arguments, self.shardings, strict=True)
             ]
-            return jax.block_until_ready(list(compiled(*arguments)))
+            arguments.extend(state.initial() for state in states)
+            results = list(compiled(*arguments))
+            return jax.block_until_ready(results[: len(self.signature.results)])
 
 
 def x64_if_needed(

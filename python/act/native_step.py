@@ -23,8 +23,10 @@ from jax.interpreters import mlir as jax_mlir
 
 from act import attention_lowering, stablehlo, tool
 from act.arguments import Call, StaticArguments, trace_context
+from act.budget import BudgetSearch, parse_bytes
 from act.errors import ActOptionError, ActStepError
 from act.native_buffers import BufferPool
+from act.native_engine import NativeEngine
 from act.native_library import LoadedStep
 from act.options import CompressOptions
 from act.progress import Stages
@@ -299,11 +301,25 @@ class NativeStep:
         return _Program(text, primal, tuple(exported.module_kept_var_idx), unflatten)
 
     def _compile(self, program: _Program) -> _Compiled:
-        compress = None
-        if self._options is not None:
-            compress = self._options.pipeline_options(
-                program.primal_results or self._primal_results
-            )
+        options = self._options
+        if options is None:
+            return self._compile_with(program, None)
+        primal = program.primal_results or self._primal_results
+        if options.memory_budget is None:
+            return self._compile_with(program, options.pipeline_options(primal))
+        engine = NativeEngine(
+            program.text,
+            primal,
+            lambda compress: self._compile_with(program, compress),
+        )
+        with Stages(1, self._progress) as stages:
+            search = BudgetSearch(engine, program.text, options)
+            found = search.find(options.memory_budget, stages)
+        chosen = found.trial or found.original
+        return engine.find(chosen.peak)
+
+    def _compile_with(self, program: _Program, compress: str | None) -> _Compiled:
+        """Compiles a program with options of the act-compress pipeline."""
         with tempfile.TemporaryDirectory(prefix="act-") as directory:
             archive = Path(directory) / "step.a"
             tool.compile_step(program.text, archive, _SYMBOL, compress)
@@ -344,8 +360,10 @@ def native(
         static_argnums: as in `jax.jit`.
         static_argnames: as in `jax.jit`.
         progress: show progress on stderr; None shows it on a terminal only.
-        **options: of `CompressOptions`, such as `recompute` or `slice`; they need
-            `bits`. `search` is "none" here: the configuration given is taken.
+        **options: of `CompressOptions`, such as `recompute`, `slice` or
+            `memory_budget` (bytes, or text such as "8GiB", for arguments, results and
+            the arena); they need `bits`. `search` is "none" here: the configuration
+            given is taken.
 
     Returns:
         A callable like the step.
@@ -365,6 +383,11 @@ def native(
             raise ActOptionError(
                 f"{name} must be an int of at least {least}, got {value!r}"
             )
+    if options.get("memory_budget") is not None:
+        options["memory_budget"] = parse_bytes(
+            "memory_budget", options["memory_budget"]
+        )
+        bits = 4 if bits is None else bits
     if bits is None and options:
         raise ActOptionError(
             f"{', '.join(sorted(options))}: say with bits= that the step is to be "
@@ -373,6 +396,10 @@ def native(
     if options.setdefault("search", "none") != "none":
         raise ActOptionError(
             f'search must be "none" for a native step, got {options["search"]!r}'
+        )
+    if options.get("running_ranges"):
+        raise ActOptionError(
+            "running_ranges is for act.compress; a native step has no ranges"
         )
     compress = None if bits is None else CompressOptions(bits=bits, **options)
     static = {"static_argnums": static_argnums, "static_argnames": static_argnames}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from act.errors import ActOptionError
+from act.profile_data import Profile, load_profile
 
 BITS = (0, 1, 2, 4, 8)
 WINDOWS = (1, 3)
@@ -58,17 +59,28 @@ class CompressOptions:
             step as it is if none is smaller than it. `none` uses window, cut,
             recompute, unremat and rederive as given. None stands for `none` if
             one of these was given, else for `default`.
+        memory_budget: bytes that arguments, results and temporaries of the step may
+            take together, as the engine reports it, or None. Then `bits` is the least
+            that a value is stored in, and what window, recompute, unremat, rederive
+            and slice leave open is up to the plan.
         slice: whether the loss head, softmax attention, wide layers, and models
             with `act.linear_attention` run in parts, so that their largest values
             exist for one part at a time; a number is how many tokens a part of a
-            head or sequence has, True lets act choose.
+            head or sequence has, True lets act choose. None is False, with a memory
+            budget as the plan needs it.
         slice_states: where the states of linear attention before each part come
             from: `stored` keeps them all, `reverse` subtracts what the parts added
             from the last ones, for memory that does not grow with their number.
         rules: file with per-kind encoding rules (JSON), or None.
         average_bits: mean bits per compressed element to aim for, or None.
         error_budget: bound on the estimated relative gradient error, or None.
+        profile: measured sensitivities that average_bits or error_budget go by, a
+            `Profile` or a file that holds one (docs/Profile.md); or None.
         seed: changes the rounding noise; steps never need it.
+        running_ranges: whether the step takes and returns the running ranges that
+            rules with `"range": "running"` ask for.
+        range_decay: part of its running ranges that a step keeps, at least 0 and
+            less than 1, or None for 0.9.
     """
 
     bits: int = 4
@@ -78,12 +90,16 @@ class CompressOptions:
     unremat: bool = False
     rederive: bool = False
     search: str | None = None
-    slice: bool | int = False
+    slice: bool | int | None = None
     slice_states: str = "stored"
     rules: Path | None = None
     average_bits: float | None = None
     error_budget: float | None = None
+    profile: Profile | None = None
     seed: int | None = None
+    memory_budget: int | None = None
+    running_ranges: bool = False
+    range_decay: float | None = None
 
     def __post_init__(self) -> None:
         _require_choice("bits", self.bits, BITS)
@@ -92,13 +108,19 @@ class CompressOptions:
         _require_choice("recompute", self.recompute, RECOMPUTES)
         _require_flag("unremat", self.unremat)
         _require_flag("rederive", self.rederive)
+        if self.memory_budget is not None:
+            self._check_budget()
         if self.search is None:
             given = (self.window, self.cut, self.recompute) != DEFAULT_CANDIDATES[0]
             given = given or self.unremat or self.rederive
             object.__setattr__(self, "search", "none" if given else "default")
         _require_choice("search", self.search, SEARCHES)
         is_flag = isinstance(self.slice, bool)
-        if not is_flag and not (isinstance(self.slice, int) and self.slice >= 1):
+        if (
+            self.slice is not None
+            and not is_flag
+            and not (isinstance(self.slice, int) and self.slice >= 1)
+        ):
             raise ActOptionError(
                 "slice must be True, False or a number of tokens of at least 1, "
                 f"got {self.slice!r}"
@@ -111,6 +133,47 @@ class CompressOptions:
             if not path.is_file():
                 raise ActOptionError(f"rules: no such file: {path}")
             object.__setattr__(self, "rules", path)
+        if self.profile is not None:
+            self._load_profile()
+        self._check_ranges()
+
+    def _load_profile(self) -> None:
+        object.__setattr__(self, "profile", load_profile(self.profile))
+        budgets = (self.average_bits, self.error_budget, self.memory_budget)
+        if all(budget is None for budget in budgets):
+            raise ActOptionError(
+                "profile needs average_bits, error_budget or memory_budget: it says "
+                "where bits go, not how many there are"
+            )
+
+    def _check_ranges(self) -> None:
+        _require_flag("running_ranges", self.running_ranges)
+        if self.running_ranges and self.rules is None:
+            raise ActOptionError(
+                "running_ranges needs rules that say which values have running "
+                'ranges, such as [{"axis": "head", "bits": 8, "range": "running"}]'
+            )
+        decay = self.range_decay
+        if decay is None:
+            return
+        if isinstance(decay, bool) or not isinstance(decay, int | float):
+            raise ActOptionError(f"range_decay must be a number, got {decay!r}")
+        if not 0 <= decay < 1:
+            raise ActOptionError(
+                f"range_decay must be at least 0 and less than 1, got {decay!r}"
+            )
+        if not self.running_ranges:
+            raise ActOptionError("range_decay needs running_ranges=True")
+
+    def _check_budget(self) -> None:
+        """Raises ActOptionError for options that a memory budget excludes."""
+        for name in ("search", "average_bits", "running_ranges"):
+            value = getattr(self, name)
+            if value not in (None, "none", False):
+                raise ActOptionError(
+                    f"memory_budget decides what {name}={value!r} would; give one of "
+                    "the two"
+                )
 
     @property
     def margin(self) -> float:
@@ -154,10 +217,17 @@ class CompressOptions:
             )
 
     def pipeline(
-        self, primal_results: int, report: Path, linear_attention: str | None = None
+        self,
+        primal_results: int,
+        report: Path,
+        linear_attention: str | None = None,
+        temp_budget: int | None = None,
+        instrument: bool = False,
     ) -> str:
         """Returns the textual pass pipeline; see `pipeline_options`."""
-        text = self.pipeline_options(primal_results, report, linear_attention)
+        text = self.pipeline_options(
+            primal_results, report, linear_attention, temp_budget, instrument
+        )
         return f"builtin.module(act-compress{{{text}}})"
 
     def pipeline_options(
@@ -165,6 +235,8 @@ class CompressOptions:
         primal_results: int,
         report: Path | None = None,
         linear_attention: str | None = None,
+        temp_budget: int | None = None,
+        instrument: bool = False,
     ) -> str:
         """Returns the options of the act-compress pipeline.
 
@@ -173,6 +245,11 @@ class CompressOptions:
             report: file that act-opt writes its JSON report to; None for none.
             linear_attention: what `act.linear_attention` becomes, "call" or "loop";
                 None if the step has none.
+            temp_budget: bytes of temporary memory to plan for, None for no plan. If
+                the model finds no plan within them it takes the one with the least
+                peak. The plan chooses window and recompute unless they are given.
+            instrument: whether arguments of the step say how much it rounds
+                (`act-instrument`).
         """
         options: dict[str, Any] = {
             "primal-results": primal_results,
@@ -188,10 +265,21 @@ class CompressOptions:
             "rules": self.rules,
             "average-bits": self.average_bits,
             "error-budget": self.error_budget,
+            "profile": self.profile and self.profile.as_file(),
             "seed": self.seed,
+            "running-ranges": "true" if self.running_ranges else None,
+            "range-decay": self.range_decay,
             "linear-attention": linear_attention,
+            "memory-budget": temp_budget,
+            "least": None if temp_budget is None else "true",
+            "instrument": "true" if instrument else None,
             "report": report,
         }
+        if temp_budget is not None:
+            defaults = zip(("window", "recompute"), (1, "none"), strict=True)
+            for name, default in defaults:
+                if options[name] == default:
+                    options[name] = None
         return " ".join(
             f"{name}={value}" for name, value in options.items() if value is not None
         )
@@ -208,21 +296,33 @@ class CompressOptions:
             parts.append("slice" if self.slice is True else f"slice={self.slice}")
             if self.slice_states != "stored":
                 parts.append(f"slice_states={self.slice_states}")
-        for name in ("rules", "average_bits", "error_budget", "seed"):
+        if self.memory_budget is not None:
+            parts = [f"memory_budget={self.memory_budget}", f"bits>={self.bits}"]
+        if self.running_ranges:
+            parts.append("running_ranges")
+        if self.profile is not None:
+            parts.append(f"profile={self.profile.step}")
+        for name in ("rules", "average_bits", "error_budget", "seed", "range_decay"):
             value = getattr(self, name)
             if value is not None:
                 parts.append(f"{name}={value}")
         return " ".join(parts)
 
 
-def reject_memory_budget(memory_budget: Any) -> None:
-    """Raises: ActOptionError unless `memory_budget` is None."""
-    if memory_budget is not None:
+def check_reprofiling(
+    every: int | None, average_bits: float | None, error_budget: float | None
+) -> None:
+    """Raises ActOptionError unless a step can be profiled every so many calls."""
+    if every is None:
+        return
+    if isinstance(every, bool) or not isinstance(every, int) or every < 1:
         raise ActOptionError(
-            f"memory_budget={memory_budget!r} is not available in this version of "
-            'act; available are bits=8|4|2|1|0, average_bits=, search="full" '
-            "(compiles all configurations and keeps the smallest), and "
-            "step.report(*args), which shows the bytes reached"
+            f"reprofile_every must be an int of at least 1, got {every!r}"
+        )
+    if average_bits is None and error_budget is None:
+        raise ActOptionError(
+            "reprofile_every needs average_bits or error_budget: it distributes them "
+            "anew"
         )
 
 

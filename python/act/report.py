@@ -52,6 +52,7 @@ class Report:
         recomputed_flops: floating-point operations of the contractions that
             backward runs again.
         unpaired_loops: why loops of backward read whole stacks, if some do.
+        budget: what was done for a memory budget (docs/Budget.md), None without one.
     """
 
     step: str
@@ -71,6 +72,7 @@ class Report:
     sliced_loops: int
     recomputed_flops: float
     unpaired_loops: tuple[str, ...]
+    budget: dict[str, Any] | None
     _compilers: tuple[DumpingCompiler | None, DumpingCompiler] = dataclasses.field(
         compare=False
     )
@@ -107,6 +109,7 @@ class Report:
             sliced_loops=source["sliced_loops"],
             recomputed_flops=source["recomputed_flops"],
             unpaired_loops=tuple(source["unpaired_loops"]),
+            budget=rewritten.budget,
             _compilers=compilers,
         )
 
@@ -182,6 +185,7 @@ class Report:
                 f"contractions computed again: {self.recomputed_flops / 1e9:,.1f} GFLOP"
             )
         lines.extend(f"loop left as it is: {why}" for why in self.unpaired_loops)
+        lines.extend(_budget_lines(self.budget))
         after = format_bytes(self.temp_bytes_after)
         if self.temp_bytes_before is None:
             lines.append(f"XLA {self.platform} temporary memory: {after}")
@@ -247,8 +251,35 @@ class Report:
         yield table
 
 
+def _budget_lines(budget: dict[str, Any] | None) -> Iterator[str]:
+    """Yields what a memory budget came to."""
+    if budget is None:
+        return
+    yield (
+        f"memory budget: {format_bytes(budget['asked'])} asked, "
+        f"{format_bytes(budget['peak'])} used with arguments and results, "
+        f"{format_bytes(budget['original_peak'])} as it was"
+    )
+    if "model" not in budget:
+        return
+    gap = budget["cost"] - budget["cost_bound"]
+    yield (
+        f"temporary memory of the plan: {format_bytes(budget['temp'])}, modelled as "
+        f"{format_bytes(budget['model'])}, at least "
+        f"{format_bytes(budget['lower_bound'])}; {budget['plans_compiled']} plans "
+        "compiled"
+    )
+    yield (
+        f"cost {budget['cost']:.3g} of a step, at most {gap:.2g} above the least; "
+        f"predicted gradient error {budget['predicted_error']:.3g}; "
+        f"{budget['kept']} values kept as they are"
+    )
+
+
 def _untouched_reason(rewritten: Rewritten) -> str | None:
     """Returns why a step was not rewritten, or None if it was."""
+    if rewritten.untouched and rewritten.budget is not None:
+        return "it is within its memory budget"
     if rewritten.untouched:
         return "every configuration needs as much temporary memory or more"
     if not rewritten.report["survivors"]:

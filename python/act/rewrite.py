@@ -6,6 +6,7 @@
 import dataclasses
 import re
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -13,9 +14,11 @@ import jax
 from jax import export
 
 from act import attention_lowering, tool, xla
-from act.errors import ActStepError
+from act.budget import BudgetSearch, XlaEngine
+from act.errors import ActBudgetError, ActStepError, ActWarning
 from act.options import CompressOptions
 from act.progress import Stages
+from act.ranges import RangeState, range_states, with_states
 from act.stablehlo import with_module
 
 #: What the original step is called among the candidates.
@@ -39,6 +42,10 @@ class Rewritten:
         compiled: the step as compiled for the comparison of candidates, if
             there was one.
         compile_seconds: time that took.
+        budget: what was done for a memory budget, None without one.
+        temp_budget: bytes of temporary memory that it was planned for, or None.
+        states: running ranges that it takes behind its arguments and returns
+            behind its results; with any, both are flat.
     """
 
     exported: export.Exported
@@ -50,6 +57,9 @@ class Rewritten:
     untouched: bool = False
     compiled: jax.stages.Compiled | None = None
     compile_seconds: float | None = None
+    budget: dict[str, Any] | None = None
+    temp_budget: int | None = None
+    states: tuple[RangeState, ...] = ()
 
 
 def rewrite(
@@ -57,7 +67,7 @@ def rewrite(
     text: str,
     primal_results: int,
     options: CompressOptions,
-    compile_candidate: Callable[[export.Exported], jax.stages.Compiled],
+    compile_candidate: Callable[[Rewritten], jax.stages.Compiled],
     stages: Stages,
 ) -> Rewritten:
     """Compresses a step.
@@ -75,6 +85,10 @@ def rewrite(
         ActToolError: act-opt failed.
         ActStepError: the step has no gradient, or jaxlib rejects the result.
     """
+    if options.memory_budget is not None:
+        return _rewrite_to_budget(
+            exported, text, primal_results, options, compile_candidate, stages
+        )
     rematerialised = "stablehlo.optimization_barrier" in text
     random = "threefry" in text
     attention = attention_lowering.form_in_step(exported, text)
@@ -89,21 +103,16 @@ def rewrite(
         started = time.perf_counter()
         result = tool.run_compress(text, primal_results, candidate, attention)
         seconds = time.perf_counter() - started
-        if not _has_gradient(text, result.report):
-            raise ActStepError(
-                "the step computes no gradient: besides its first "
-                f"{primal_results} flat results, which are taken as primal, nothing "
-                "is computed that reads values of theirs; compress a function that "
-                "returns (loss, gradients), such as jax.value_and_grad(loss), or "
-                "lower primal_results"
-            )
+        _require_gradient(text, result.report, primal_results)
+        states = range_states(result.text)
         rewritten = Rewritten(
-            with_module(exported, result.text),
+            with_states(exported, result.text, states),
             result.text,
             result.report,
             candidate,
             sizes,
             seconds,
+            states=states,
         )
         if result.text in modules or (
             best and not _may_be_smaller(rewritten, best, sizes, options)
@@ -133,21 +142,117 @@ def rewrite(
             text=text,
             report=_report_untouched(best.report),
             untouched=True,
+            states=(),
         )
         original = _compile(original, compile_candidate)
         sizes[AS_IT_IS] = xla.temp_bytes(original.compiled)
         if sizes[AS_IT_IS] <= min(sizes.values()):
             best = original
+    _warn_about_profile(best)
     return best
+
+
+def _rewrite_to_budget(
+    exported: export.Exported,
+    text: str,
+    primal_results: int,
+    options: CompressOptions,
+    compile_candidate: Callable[[Rewritten], jax.stages.Compiled],
+    stages: Stages,
+) -> Rewritten:
+    """Compresses a step such that it fits `options.memory_budget`.
+
+    Raises:
+        ActBudgetError: it does not.
+    """
+    assert options.memory_budget is not None
+    attention = attention_lowering.form_in_step(exported, text)
+    original = text
+    if attention is not None:
+        original = attention_lowering.lower_in_step(text, attention)
+    started = time.perf_counter()
+    engine = XlaEngine(
+        exported,
+        with_module(exported, original),
+        text,
+        primal_results,
+        lambda new: compile_candidate(Rewritten(new, "", {}, options, {}, 0.0)),
+        attention,
+    )
+    stages.extend(2)
+    search = BudgetSearch(engine, text, options)
+    try:
+        found = search.find(options.memory_budget, stages)
+    except ActBudgetError:
+        for tried in search.trials[:1]:
+            _require_gradient(text, tried.report, primal_results)
+        raise
+    trial = found.trial
+    if trial is None:
+        report = tool.run_compress(
+            text, primal_results, dataclasses.replace(options, search="none"), attention
+        ).report
+        _require_gradient(text, report, primal_results)
+        report, new_text = _report_untouched(report), original
+    else:
+        report, new_text = trial.report, trial.text
+        _require_gradient(text, report, primal_results)
+    stages.start("compiling the step within its budget")
+    compile_started = time.perf_counter()
+    compiled = engine.compile(trial.text if trial else None)
+    return Rewritten(
+        with_module(exported, new_text),
+        new_text,
+        report,
+        trial.options if trial else options,
+        {},
+        time.perf_counter() - started,
+        untouched=trial is None,
+        compiled=compiled,
+        compile_seconds=time.perf_counter() - compile_started,
+        budget=found.to_dict(options.memory_budget),
+        temp_budget=trial.limit if trial else None,
+    )
+
+
+def _require_gradient(text: str, report: dict[str, Any], primal_results: int) -> None:
+    """Raises ActStepError if a step computes no gradient."""
+    if not _has_gradient(text, report):
+        raise ActStepError(
+            "the step computes no gradient: besides its first "
+            f"{primal_results} flat results, which are taken as primal, nothing "
+            "is computed that reads values of theirs; compress a function that "
+            "returns (loss, gradients), such as jax.value_and_grad(loss), or "
+            "lower primal_results"
+        )
+
+
+def _warn_about_profile(rewritten: Rewritten) -> None:
+    """Warns if the profile does not know some of what is stored with a loss."""
+    profile = rewritten.options.profile
+    if profile is None:
+        return
+    survivors = rewritten.report["survivors"]
+    keys = [entry["key"] for entry in survivors if not entry["lossless"]]
+    unknown = profile.unknown(keys)
+    if unknown:
+        warnings.warn(
+            f"the profile of {profile.step} does not know {len(unknown)} of "
+            f"{len(keys)} values that are stored with a loss, {unknown[0]} for one; "
+            "their sensitivity is estimated. Profile this step and configuration "
+            "with act.profile",
+            ActWarning,
+            stacklevel=2,
+        )
 
 
 def _compile(
     rewritten: Rewritten,
-    compile_candidate: Callable[[export.Exported], jax.stages.Compiled],
+    compile_candidate: Callable[[Rewritten], jax.stages.Compiled],
 ) -> Rewritten:
     """Returns a step with what it compiles to, and how long that takes."""
     started = time.perf_counter()
-    compiled = compile_candidate(rewritten.exported)
+    compiled = compile_candidate(rewritten)
     seconds = time.perf_counter() - started
     return dataclasses.replace(rewritten, compiled=compiled, compile_seconds=seconds)
 

@@ -10,6 +10,8 @@ neither reads the other's bytecode, and pretty StableHLO parses only in jaxlib.
 
 import dataclasses
 import re
+from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -109,6 +111,39 @@ def with_module(exported: export.Exported, text: str) -> export.Exported:
     return dataclasses.replace(
         exported, mlir_module_serialized=serialized, _get_vjp=None
     )
+
+
+def with_more_arguments(
+    exported: export.Exported, text: str, added: Sequence[jax.ShapeDtypeStruct]
+) -> export.Exported:
+    """Returns `exported` with a module that takes further arguments, on one device.
+
+    Args:
+        exported: gives the rest of the calling convention.
+        text: module whose `main` has the same signature but for arguments at its
+            end.
+        added: those. The step then takes the flat leaves of its arguments, one by
+            one, and these behind them.
+
+    Raises:
+        ActStepError: jaxlib does not accept the module.
+    """
+    number = len(exported.in_avals)
+    total = number + len(added)
+    fields: dict[str, Any] = {
+        "in_tree": jax.tree.structure(((0,) * total, {})),
+        "in_avals": (
+            *exported.in_avals,
+            *(jax.core.ShapedArray(struct.shape, struct.dtype) for struct in added),
+        ),
+        "module_kept_var_idx": (
+            *exported.module_kept_var_idx,
+            *range(number, total),
+        ),
+    }
+    for name in ("in_shardings_hlo", "_in_named_shardings"):
+        fields[name] = (*getattr(exported, name), *(None for _ in added))
+    return dataclasses.replace(with_module(exported, text), **fields)
 
 
 def parse_module(text: str) -> ir.Module:

@@ -1,13 +1,13 @@
 # Part of act, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`act.compress` and `act.value_and_grad`."""
+"""Steps that are traced, rewritten and compiled for what they are called with."""
 
+import copy
 import dataclasses
 import functools
-import os
 import threading
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -15,9 +15,14 @@ from jax import export
 
 from act import attention_lowering, stablehlo, xla
 from act.arguments import Call, StaticArguments
-from act.errors import ActOptionError, ActStepError
-from act.options import CompressOptions, reject_memory_budget
+from act.contributions import profile_probe
+from act.errors import ActStepError
+from act.instrument import Instrumented, Traced
+from act.options import CompressOptions
+from act.probe import Probe, Results
+from act.profile_data import Profile
 from act.progress import Stages
+from act.ranges import RangeState, check_ranges, stateful
 from act.report import Report
 from act.rewrite import Rewritten, rewrite
 
@@ -59,6 +64,7 @@ class CompressedStep:
         jit_options: dict[str, Any],
         exact_bf16: bool,
         progress: bool | None,
+        reprofile_every: int | None = None,
     ) -> None:
         self._name = getattr(step, "__name__", type(step).__name__)
         self._primal_results = primal_results
@@ -75,6 +81,9 @@ class CompressedStep:
         else:
             self._step = jax.jit(step, **{**jit_options, **self._static.jit_options})
         self._compiled: dict[Hashable, _Compiled] = {}
+        self._reprofile_every = reprofile_every
+        self._calls: dict[Hashable, int] = {}
+        self._instrumented: dict[Hashable, Instrumented] = {}
         self._lock = threading.RLock()
         self._warned = False
         functools.update_wrapper(self, step)
@@ -84,12 +93,82 @@ class CompressedStep:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the compressed step; arguments and results as the original's."""
+        if self._options.running_ranges:
+            raise ActStepError(
+                f"{self._name} was compressed with running_ranges: call "
+                "step.with_ranges(ranges, *args), which returns its results and the "
+                "next ranges; the first are step.init_ranges(*args)"
+            )
+        call = self._static.bind(args, kwargs)
+        is_traced = any(isinstance(leaf, jax.core.Tracer) for leaf in call.leaves)
+        prepare = self._prepare if is_traced else self._prepare_profiled
+        compiled = prepare(call, args, kwargs)
+        return self._run(compiled, call.leaves, call.args, call.kwargs)
+
+    def init_ranges(self, *args: Any, **kwargs: Any) -> dict[str, jax.Array]:
+        """Returns running ranges that have seen nothing.
+
+        Args:
+            *args: arrays or ShapeDtypeStructs; nothing is executed.
+            **kwargs: likewise.
+
+        Returns:
+            An f32 array of NaN for each value that a rule gives running ranges, by
+            the value's name. Its last two axes are (2, indices of the ranged axis):
+            widths, then minima.
+
+        Raises:
+            ActStepError: the step has no running ranges.
+        """
+        self._require_ranges("init_ranges")
+        call = self._static.bind(args, kwargs)
+        states = self._prepare(call, args, kwargs).rewritten.states
+        return {state.name: state.initial() for state in states}
+
+    def with_ranges(
+        self, ranges: Mapping[str, jax.Array], *args: Any, **kwargs: Any
+    ) -> tuple[Any, dict[str, jax.Array]]:
+        """Runs the compressed step on ranges that steps before have left.
+
+        A pure function, for `jax.jit` (which may donate the ranges) and `lax.scan`.
+
+        Args:
+            ranges: from `init_ranges` or the step before.
+            *args: arguments of the step.
+            **kwargs: likewise.
+
+        Returns:
+            The results of the step, and the ranges for the next one.
+
+        Raises:
+            ActStepError: the step has no running ranges, or `ranges` are not its.
+        """
+        self._require_ranges("with_ranges")
         call = self._static.bind(args, kwargs)
         compiled = self._prepare(call, args, kwargs)
-        if not any(isinstance(leaf, jax.core.Tracer) for leaf in call.leaves):
-            return compiled.jitted(*call.args, **call.kwargs)
+        check_ranges(ranges, compiled.rewritten.states)
+        leaves = (*jax.tree.leaves(ranges), *call.leaves)
+        return self._run(compiled, leaves, (ranges, *call.args), call.kwargs)
+
+    def _require_ranges(self, method: str) -> None:
+        if not self._options.running_ranges:
+            raise ActStepError(
+                f"{method} needs a step with running ranges: act.compress(step, "
+                "rules=..., running_ranges=True)"
+            )
+
+    def _run(
+        self,
+        compiled: _Compiled,
+        leaves: Sequence[Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """Runs a compiled step, or traces it if one of the leaves is traced."""
+        if not any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+            return compiled.jitted(*args, **kwargs)
         try:
-            return compiled.call(*call.args, **call.kwargs)
+            return compiled.call(*args, **kwargs)
         except NotImplementedError as error:
             raise ActStepError(
                 f"JAX cannot transform the compressed step {self._name}: {error}. "
@@ -97,10 +176,13 @@ class CompressedStep:
             ) from error
 
     def lower(self, *args: Any, **kwargs: Any) -> jax.stages.Lowered:
-        """Lowers for arrays or ShapeDtypeStructs, like `jax.jit(f).lower`."""
+        """Lowers for arrays or ShapeDtypeStructs, like `jax.jit(f).lower`.
+
+        With running ranges what is lowered is `with_ranges`; give no ranges.
+        """
         call = self._static.bind(args, kwargs)
         compiled = self._prepare(call, args, kwargs)
-        return compiled.jitted.lower(*call.args_of_structs, **call.kwargs_of_structs)
+        return self._lower(compiled.jitted, call, compiled.rewritten.states)
 
     def mlir(self, *args: Any, **kwargs: Any) -> str:
         """Returns the rewritten module, StableHLO in generic form."""
@@ -118,7 +200,7 @@ class CompressedStep:
         compiled = self._prepare(call, args, kwargs)
         merged = self._static.merge(call, args, kwargs)
         before = self._step.lower(*merged[0], **merged[1])
-        after = compiled.jitted.lower(*call.args_of_structs, **call.kwargs_of_structs)
+        after = self._lower(compiled.jitted, call, compiled.rewritten.states)
         with Stages(2, self._progress) as stages:
             stages.start(f"compiling {self._name} as it is")
             bytes_before = xla.temp_bytes(before.compile(self._compiler_options))
@@ -146,40 +228,137 @@ class CompressedStep:
                 self._compiled[call.key] = self._compress(call, args, kwargs)
             return self._compiled[call.key]
 
+    def _prepare_profiled(
+        self, call: Call, args: tuple, kwargs: dict[str, Any]
+    ) -> _Compiled:
+        """Like `_prepare`, but profiles again every so many calls if asked to."""
+        if self._reprofile_every is None:
+            return self._prepare(call, args, kwargs)
+        with self._lock:
+            compiled = self._prepare(call, args, kwargs)
+            calls = self._calls.get(call.key, 0)
+            self._calls[call.key] = calls + 1
+            if calls % self._reprofile_every:
+                return compiled
+            profile = self._profile_again(call, args, kwargs, calls)
+            options = dataclasses.replace(compiled.rewritten.options, profile=profile)
+            other = self.with_options(options)._prepare(call, args, kwargs)
+            if _encodings(other) != _encodings(compiled):
+                self._compiled[call.key] = other
+            return self._compiled[call.key]
+
+    def _profile_again(
+        self, call: Call, args: tuple, kwargs: dict[str, Any], seed: int
+    ) -> Profile:
+        """Profiles with the arguments of a call; the instrumented step is kept."""
+        if call.key in self._instrumented:
+            probe = Probe(self._instrumented[call.key], call.leaves)
+        else:
+            options = dataclasses.replace(
+                self._prepare(call, args, kwargs).rewritten.options,
+                average_bits=None,
+                error_budget=None,
+                profile=None,
+            )
+            probe = self.with_options(options).probe(args, kwargs)
+            self._instrumented[call.key] = probe.step
+        return profile_probe(probe, None, seed)
+
+    def _trace(self, call: Call, args: tuple, kwargs: dict[str, Any]) -> Traced:
+        """Exports the original step for the shapes of a call."""
+        merged_args, merged_kwargs = self._static.merge(call, args, kwargs)
+        exported = export.export(
+            self._step,
+            disabled_checks=attention_lowering.ALLOWED_CALLS,
+            _override_lowering_rules=attention_lowering.step_lowering_rules(),
+        )(*merged_args, **merged_kwargs)
+        if exported.in_tree != call.tree:
+            raise ActStepError(
+                f"{self._name} takes {exported.in_tree} after tracing, the call "
+                f"passes {call.tree}: if it was jitted with static arguments, "
+                "give static_argnums or static_argnames to act.compress as well"
+            )
+        primal = flat_primal_count(exported, self._primal_results)
+        text, donated_arguments = stablehlo.exported_module(exported)
+        kept = exported.module_kept_var_idx
+        donated = {kept[index] for index in donated_arguments}
+        return Traced(exported, text, primal, donated)
+
     def _compress(self, call: Call, args: tuple, kwargs: dict[str, Any]) -> _Compiled:
         with Stages(1, self._progress) as stages:
             stages.start(f"tracing {self._name}")
-            merged_args, merged_kwargs = self._static.merge(call, args, kwargs)
-            exported = export.export(
-                self._step,
-                disabled_checks=attention_lowering.ALLOWED_CALLS,
-                _override_lowering_rules=attention_lowering.step_lowering_rules(),
-            )(*merged_args, **merged_kwargs)
-            if exported.in_tree != call.tree:
-                raise ActStepError(
-                    f"{self._name} takes {exported.in_tree} after tracing, the call "
-                    f"passes {call.tree}: if it was jitted with static arguments, "
-                    "give static_argnums or static_argnames to act.compress as well"
-                )
-            primal = flat_primal_count(exported, self._primal_results)
-            text, donated_arguments = stablehlo.exported_module(exported)
-            self._warn_about_precision(text)
-            kept = exported.module_kept_var_idx
-            donated = {kept[index] for index in donated_arguments}
+            traced = self._trace(call, args, kwargs)
+            self._warn_about_precision(traced.text)
             result = rewrite(
-                exported,
-                text,
-                primal,
+                traced.exported,
+                traced.text,
+                traced.primal,
                 self._options,
-                lambda step: self._lower(_callable(step), call, donated).compile(),
+                lambda step: self._lower(
+                    self._jit(
+                        self._callable(step, traced.exported), call, traced.donated
+                    ),
+                    call,
+                    step.states,
+                ).compile(),
                 stages,
             )
-        function = _callable(result.exported)
-        return _Compiled(result, function, self._jit(function, call, donated))
+        function = self._callable(result, traced.exported)
+        return _Compiled(result, function, self._jit(function, call, traced.donated))
+
+    @property
+    def options(self) -> CompressOptions:
+        """How the step is compressed."""
+        return self._options
+
+    def with_options(self, options: CompressOptions) -> "CompressedStep":
+        """Returns the same step compressed in another way, compiled anew."""
+        other = copy.copy(self)
+        other._options = options
+        other._compiled = {}
+        other._calls = {}
+        other._instrumented = {}
+        other._lock = threading.RLock()
+        return other
+
+    def chosen_options(self, *args: Any, **kwargs: Any) -> CompressOptions:
+        """Returns the configuration that a call with these arguments runs."""
+        call = self._static.bind(args, kwargs)
+        return self._prepare(call, args, kwargs).rewritten.options
+
+    def probe(
+        self, args: tuple, kwargs: dict[str, Any], results: Results | None = None
+    ) -> Probe:
+        """Makes the step measure what rounding its saved values does.
+
+        The configuration and the encodings are those that a call with these
+        arguments runs.
+
+        Args:
+            args: arguments of the step.
+            kwargs: likewise.
+            results: picks the gradients from the results; see `act.profile`.
+
+        Raises:
+            ActStepError: the step stores nothing with a loss.
+            ActProfileError: the gradient is zero or not finite.
+        """
+        call = self._static.bind(args, kwargs)
+        compiled = self._prepare(call, args, kwargs)
+        with Stages(2, self._progress) as stages:
+            stages.start(f"tracing {self._name}")
+            traced = self._trace(call, args, kwargs)
+            stages.start(f"instrumenting {self._name}")
+            instrumented = Instrumented.build(
+                self._name, traced, compiled.rewritten, self._compiler_options
+            )
+            return Probe(instrumented, call.leaves, results)
 
     def _jit(self, function: Callable, call: Call, donated: set[int]) -> Any:
         """Jits a rewritten step; `donated` are indices of flat leaves."""
         argnums, argnames = call.arguments_with(donated)
+        if self._options.running_ranges:
+            argnums = tuple(number + 1 for number in argnums)
         return jax.jit(
             function,
             donate_argnums=argnums,
@@ -188,10 +367,21 @@ class CompressedStep:
         )
 
     def _lower(
-        self, function: Callable, call: Call, donated: set[int]
+        self, jitted: Any, call: Call, states: tuple[RangeState, ...]
     ) -> jax.stages.Lowered:
-        jitted = self._jit(function, call, donated)
-        return jitted.lower(*call.args_of_structs, **call.kwargs_of_structs)
+        args = call.args_of_structs
+        if self._options.running_ranges:
+            args = ({state.name: state.struct for state in states}, *args)
+        return jitted.lower(*args, **call.kwargs_of_structs)
+
+    def _callable(self, step: Rewritten, original: export.Exported) -> Callable:
+        """Returns a rewritten step as a function, with ranges if it keeps any."""
+        function = _callable(step.exported)
+        if not self._options.running_ranges:
+            return function
+        call = stateful(function.flat, step.states, original.out_tree)
+        call.__name__ = function.__name__
+        return call
 
     def _warn_about_precision(self, text: str) -> None:
         """Warns once per step about 16-bit floats with elided roundings."""
@@ -202,125 +392,9 @@ class CompressedStep:
             xla.warn_about_short_floats(stacklevel=5)
 
 
-def compress(
-    step: Callable,
-    *,
-    primal_results: int = 1,
-    bits: int = 4,
-    window: int = 1,
-    cut: str = "sink",
-    recompute: str = "none",
-    unremat: bool = False,
-    rederive: bool = False,
-    search: str | None = None,
-    slice: bool | int = False,
-    slice_states: str = "stored",
-    rules: str | os.PathLike | None = None,
-    average_bits: float | None = None,
-    error_budget: float | None = None,
-    seed: int | None = None,
-    exact_bf16: bool = False,
-    memory_budget: Any = None,
-    donate_argnums: int | Sequence[int] | None = None,
-    donate_argnames: str | Iterable[str] | None = None,
-    static_argnums: int | Sequence[int] | None = None,
-    static_argnames: str | Iterable[str] | None = None,
-    progress: bool | None = None,
-) -> CompressedStep:
-    """Makes a training step keep its saved values in a few bits.
-
-    Args:
-        step: function, jitted or not, that returns a tuple: primal results
-            (loss, auxiliary values), then gradients or an updated state.
-        primal_results: number of leading elements of that tuple that are
-            primal; each may be a pytree. They stay bit-identical. With
-            `jax.value_and_grad(..., has_aux=True)` the first element is
-            (loss, aux), so 1 is right there too.
-        bits: bits per stored element of a lossy value: 8, 4, 2, 1; 0 keeps
-            values exact and only recomputes.
-        window: see `CompressOptions`, like cut, recompute and search.
-        cut: see `CompressOptions`.
-        recompute: see `CompressOptions`.
-        unremat: see `CompressOptions`.
-        rederive: see `CompressOptions`.
-        search: "none", "default" or "full": how many configurations to compile
-            and compare; see `CompressOptions`.
-        slice: True, or a number of tokens, runs the loss head, attention, wide layers
-            and models with `act.linear_attention` in parts; see `CompressOptions`.
-        slice_states: see `CompressOptions`.
-        rules: JSON file of encoding rules per kind of value.
-        average_bits: mean bits per compressed element to aim for.
-        error_budget: bound on the estimated relative error of the gradient.
-        seed: changes the rounding noise; not needed for training.
-        exact_bf16: compile without excess precision, so that bf16 and f16
-            steps give bit-identical primal results if the original is compiled
-            that way too.
-        memory_budget: not available yet; anything but None raises.
-        donate_argnums: as in `jax.jit`.
-        donate_argnames: as in `jax.jit`.
-        static_argnums: as in `jax.jit`.
-        static_argnames: as in `jax.jit`.
-        progress: show progress on stderr; None shows it on a terminal only.
-
-    Returns:
-        A callable like the jitted step, with `.lower`, `.report` and `.mlir`.
-
-    Raises:
-        ActOptionError: an option has a bad value.
-    """
-    reject_memory_budget(memory_budget)
-    if isinstance(primal_results, bool) or not isinstance(primal_results, int):
-        raise ActOptionError(f"primal_results must be an int, got {primal_results!r}")
-    if primal_results < 1:
-        raise ActOptionError(f"primal_results must be at least 1, got {primal_results}")
-    if not callable(step):
-        raise ActOptionError(f"step must be callable, got {type(step).__name__}")
-    options = CompressOptions(
-        bits=bits,
-        window=window,
-        cut=cut,
-        recompute=recompute,
-        unremat=unremat,
-        rederive=rederive,
-        search=search,
-        slice=slice,
-        slice_states=slice_states,
-        rules=rules,
-        average_bits=average_bits,
-        error_budget=error_budget,
-        seed=seed,
-    )
-    jit_options = {
-        "donate_argnums": donate_argnums,
-        "donate_argnames": donate_argnames,
-        "static_argnums": static_argnums,
-        "static_argnames": static_argnames,
-    }
-    return CompressedStep(
-        step, primal_results, options, jit_options, exact_bf16, progress
-    )
-
-
-def value_and_grad(
-    loss: Callable,
-    argnums: int | Sequence[int] = 0,
-    has_aux: bool = False,
-    **options: Any,
-) -> CompressedStep:
-    """Returns a compressed `jax.value_and_grad(loss, argnums, has_aux)`.
-
-    Args:
-        loss: scalar function, with `has_aux` one that returns (loss, aux).
-        argnums: positions to differentiate with respect to.
-        has_aux: whether `loss` returns auxiliary values.
-        **options: options of `compress`, except `primal_results`.
-    """
-    if "primal_results" in options:
-        raise ActOptionError(
-            "value_and_grad knows its primal results; use act.compress to name them"
-        )
-    step = jax.value_and_grad(loss, argnums=argnums, has_aux=has_aux)
-    return compress(step, primal_results=1, **options)
+def _encodings(compiled: _Compiled) -> list[str]:
+    """Returns how the values of a step are stored."""
+    return [entry["encoding"] for entry in compiled.rewritten.report["survivors"]]
 
 
 def flat_primal_count(exported: export.Exported, primal_results: int) -> int:
@@ -350,7 +424,10 @@ def flat_primal_count(exported: export.Exported, primal_results: int) -> int:
 
 
 def _callable(exported: export.Exported) -> Callable:
-    """Returns the exported step as a function that cannot be differentiated."""
+    """Returns the exported step as a function that cannot be differentiated.
+
+    Its attribute `flat` takes leaves instead.
+    """
 
     def flat(*leaves: Any) -> Any:
         args, kwargs = jax.tree.unflatten(exported.in_tree, leaves)
@@ -366,4 +443,5 @@ def _callable(exported: export.Exported) -> Callable:
         return guarded(*jax.tree.leaves((args, kwargs)))
 
     call.__name__ = exported.fun_name
+    call.flat = guarded
     return call

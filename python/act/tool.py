@@ -114,6 +114,8 @@ def run_compress(
     primal_results: int,
     options: CompressOptions,
     linear_attention: str | None = None,
+    temp_budget: int | None = None,
+    instrument: bool = False,
 ) -> ToolResult:
     """Runs the act-compress pipeline on a module.
 
@@ -121,14 +123,18 @@ def run_compress(
         text: StableHLO in generic form, with or without locations.
         primal_results: flat number of leading results that are primal.
         options: one configuration; its `search` is not looked at.
-        linear_attention: see `CompressOptions.pipeline`.
+        linear_attention: see `CompressOptions.pipeline_options`, like the others.
+        temp_budget: bytes of temporary memory to plan for, None for no plan.
+        instrument: whether the step gets arguments that say how much it rounds.
 
     Raises:
         ActToolError: act-opt is missing, too old or failed.
     """
     with tempfile.TemporaryDirectory(prefix="act-") as directory:
         report = Path(directory) / "report.json"
-        pipeline = options.pipeline(primal_results, report, linear_attention)
+        pipeline = options.pipeline(
+            primal_results, report, linear_attention, temp_budget, instrument
+        )
         rewritten, remarks = _run(text, pipeline, Path(directory))
         try:
             return ToolResult(rewritten, json.loads(report.read_text()), remarks)

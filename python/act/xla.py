@@ -48,6 +48,20 @@ def temp_bytes(compiled: jax.stages.Compiled) -> int:
     return int(compiled.memory_analysis().temp_size_in_bytes)
 
 
+def peak_bytes(compiled: jax.stages.Compiled) -> int:
+    """Returns the bytes of arguments, results and temporaries of a step together.
+
+    Donated arguments, whose memory results take, count once.
+    """
+    analysis = compiled.memory_analysis()
+    return int(
+        analysis.argument_size_in_bytes
+        + analysis.output_size_in_bytes
+        - analysis.alias_size_in_bytes
+        + analysis.temp_size_in_bytes
+    )
+
+
 def compile_with_dump(
     lowered: jax.stages.Lowered, options: dict[str, Any] | None, directory: Path
 ) -> jax.stages.Compiled:

@@ -201,6 +201,61 @@ def axis_quant(
     return Codes(tuple(pack_last_axis(part, bits) for part in codes), minimum, step)
 
 
+def range_update(
+    state: np.ndarray, tensor: np.ndarray, axis: int, decay: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The results `next` and `range` of `act.update_range`, one index at a time.
+
+    Within a rounding: XLA may contract the multiply-add.
+    """
+    following, used = state.copy(), state.copy()
+    with np.errstate(all="ignore"):
+        values = np.moveaxis(tensor.astype(np.float32), axis, 0)
+        for i, x in enumerate(values):
+            low, width = np.min(x), np.max(x) - np.min(x)
+            if not np.isfinite(width):
+                used[:, i] = np.nan
+                continue
+            batch = np.array([width, low], np.float32)
+            if not np.isnan(state[0, i]):
+                kept = np.float32(1 - decay) * (state[:, i] - batch)
+                batch = state[:, i] - kept
+            following[:, i] = used[:, i] = batch
+    return following, used
+
+
+def axis_quant_running(
+    tensor: np.ndarray,
+    ranges: np.ndarray,
+    bits: int,
+    axis: int,
+    salt: int | None = None,
+) -> Codes:
+    """Storage under `#act.axis_quant` with `range = running`."""
+    indices = np.arange(tensor.size).reshape(tensor.shape)
+    shape = [1] * tensor.ndim
+    shape[axis] = tensor.shape[axis]
+    limit = np.float32(_largest(tensor.dtype))
+    per_step = np.float32(1 / (2**bits - 1))
+    with np.errstate(all="ignore"):
+        values = tensor.astype(np.float32)
+        minimum = np.maximum(ranges[1], -limit)
+        step = np.maximum(ranges[0] * per_step, np.float32(1e-30))
+        room = np.minimum(limit - minimum, _largest(F32)).astype(np.float32)
+        step = np.minimum(step, room * per_step)
+        step[~np.isfinite(ranges[0])] = np.nan
+    minimum, step = minimum.reshape(shape), step.reshape(shape)
+    codes = [np.zeros(tensor.shape, int) for _ in range(2)]
+    for i in range(tensor.shape[axis]):
+        where = (slice(None),) * axis + (slice(i, i + 1),)
+        x = np.ascontiguousarray(values[where])
+        random = None if salt is None else noise(x, indices[where], salt)
+        made = round_to_codes(x, minimum[where], step[where], bits, random)
+        for out, part in zip(codes, made, strict=True):
+            out[where] = part
+    return Codes(tuple(pack_last_axis(part, bits) for part in codes), minimum, step)
+
+
 def pack_last_axis(
     codes: np.ndarray, bits: int, merge: int = 1, group: int = 0
 ) -> np.ndarray:

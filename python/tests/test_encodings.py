@@ -323,6 +323,27 @@ def test_raw_is_the_tensor() -> None:
     assert loaded.storage == ()
 
 
+@pytest.mark.parametrize(
+    "encoding",
+    [
+        "axis_quant<bits = 8, axis = 0>",
+        "axis_quant<bits = 8, axis = 1>",
+        "group_quant<bits = 8, group = 64>",
+        "group_quant<bits = 8, group = 64, axis = 0>",
+    ],
+)
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_large_ranges_lose_nothing_that_is_not_finite(
+    encoding: str, bad: float
+) -> None:
+    """In the middle of a range long enough for XLA to reduce it by vectors."""
+    tensor = random_tensor(0, (256, 64), F32)
+    tensor[85, 21] = bad
+    (loaded,) = run([Save((256, 64), F32, encoding)], [tensor])
+    assert np.isnan(loaded.storage[2].astype(np.float32)).sum() == 1
+    assert np.isnan(loaded.value[85, 21])
+
+
 EXTREMES = {
     "zero": [0.0] * 8,
     "negative_zero": [-0.0, 0.0] * 4,

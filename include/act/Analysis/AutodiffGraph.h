@@ -132,7 +132,8 @@ public:
 
   /// True if backward may read `value` of forward as it is, because it is alive
   /// at the peak whether or not it is saved: a loop of backward with saves in
-  /// stacks reads it whole, or it is the row of a stack that is needed as such.
+  /// stacks reads it whole, or it is the row of a stack that is needed as such,
+  /// or a budget allows it (`kKeptAttr`).
   bool isKept(Value value) const { return kept.contains(value); }
 
   /// True if forward's `op` belongs to the head.
@@ -153,7 +154,7 @@ private:
   explicit AutodiffGraph(Block &block, BoundaryKind kind);
   void setForward(unsigned count);
   void findHead();
-  void findKeptByLoops();
+  void findKept();
   LogicalResult checkResults(FunctionOpInterface function,
                              unsigned numPrimalResults) const;
   void findCrossing();

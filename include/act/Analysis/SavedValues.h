@@ -21,6 +21,10 @@ SmallVector<Value> findSavedValues(CompressedSaveOp save);
 /// elements of the stack that it is collected in, 1 if in none.
 int64_t getNumCopies(CompressedSaveOp save);
 
+/// Gives `save` the encoding, with the range that it may need, and carries the
+/// type through barriers, stacks and loops.
+void setEncoding(CompressedSaveOp save, EncodingAttrInterface encoding);
+
 } // namespace mlir::act
 
 #endif // ACT_ANALYSIS_SAVEDVALUES_H

@@ -87,6 +87,27 @@ struct CompressOptions : PassPipelineOptions<CompressOptions> {
       *this, "error-budget",
       llvm::cl::desc("Budget of the predicted relative gradient error"),
       llvm::cl::init(0)};
+  Option<std::string> profile{
+      *this, "profile",
+      llvm::cl::desc("File with measured sensitivities, for the budgets"),
+      llvm::cl::init("")};
+  Option<int64_t> memoryBudget{
+      *this, "memory-budget",
+      llvm::cl::desc("Bytes of temporary memory to plan for; 0 for no plan"),
+      llvm::cl::init(0)};
+  Option<bool> least{
+      *this, "least",
+      llvm::cl::desc("Take the plan with the least peak if none is within the "
+                     "budget"),
+      llvm::cl::init(false)};
+  Option<bool> runningRanges{
+      *this, "running-ranges",
+      llvm::cl::desc("Add states of running ranges to the step's signature"),
+      llvm::cl::init(false)};
+  Option<double> rangeDecay{
+      *this, "range-decay",
+      llvm::cl::desc("Part of running ranges that a step keeps"),
+      llvm::cl::init(0.9)};
   Option<uint64_t> seed{*this, "seed",
                         llvm::cl::desc("Mixed into the noise of rounding"),
                         llvm::cl::init(0)};
@@ -106,14 +127,20 @@ struct CompressOptions : PassPipelineOptions<CompressOptions> {
           clEnumValN(CodecForm::Functions, "functions",
                      "calls of functions in StableHLO, for every target"),
           clEnumValN(CodecForm::Ops, "ops", "act.encode and act.decode"))};
+  Option<bool> instrument{
+      *this, "instrument",
+      llvm::cl::desc("Round saved values as arguments of the step say, and "
+                     "store them in full"),
+      llvm::cl::init(false)};
   Option<std::string> report{*this, "report",
                              llvm::cl::desc("File for the report in JSON"),
                              llvm::cl::init("")};
 };
 
 /// Inlines the step, raises its linear attention, slices it if asked to, tiles
-/// its random bits, exposes its masks, partitions it, chooses encodings, checks
-/// the result and lowers it to StableHLO.
+/// its random bits, exposes its masks, partitions it, chooses encodings, adds
+/// the states that running ranges need if asked to, checks the result and
+/// lowers it to StableHLO.
 void buildCompressPipeline(OpPassManager &manager,
                            const CompressOptions &options);
 

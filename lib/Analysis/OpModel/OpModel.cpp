@@ -177,6 +177,11 @@ std::optional<RowAccess> mlir::act::getRowWrite(Operation *op) {
   return model ? model.getRowWrite() : std::nullopt;
 }
 
+std::optional<FeatureDims> mlir::act::getFeatureDims(Operation *op) {
+  auto model = dyn_cast<OpModelInterface>(op);
+  return model ? model.getFeatureDims() : std::nullopt;
+}
+
 /// `getLinearForm` of at most `budget` operations.
 static std::optional<LinearForm> walkLinearForm(Value value, Value x,
                                                 unsigned &budget) {

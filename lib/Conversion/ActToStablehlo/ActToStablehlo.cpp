@@ -10,6 +10,7 @@
 #include "act/Conversion/ActToStablehlo/ActToStablehlo.h"
 #include "CodecBuilder.h"
 #include "EncodingModels.h"
+#include "RunningRange.h"
 #include "act/Analysis/AutodiffGraph.h"
 #include "act/Analysis/OpModel/LoopModel.h"
 #include "act/Conversion/Passes.h"
@@ -61,11 +62,11 @@ static CompressedType findCompressed(Type type) {
   return found;
 }
 
-static LogicalResult verifyEncoding(Operation *op, CompressedType type) {
-  if (isa<StablehloEncodingInterface>(type.getEncoding()))
+static LogicalResult verifyEncoding(Operation *op, Attribute encoding) {
+  if (isa<StablehloEncodingInterface>(encoding))
     return success();
   return op->emitOpError("expects an encoding with a StableHLO lowering, got ")
-         << type.getEncoding();
+         << encoding;
 }
 
 static bool isWhile(Operation *op) {
@@ -100,11 +101,19 @@ static LogicalResult verifySupported(Operation *op) {
   bool isAct = isa_and_nonnull<ActDialect>(op->getDialect());
   bool carries =
       isWhile(op) || (isWhile(op->getParentOp()) && op->getNumResults() == 0);
+  if (isa<EmptyRangeOp>(op))
+    return op->emitOpError("expects to be replaced by a state of the step: run "
+                           "act-running-ranges, which running-ranges of "
+                           "act-compress and running_ranges of act.compress "
+                           "ask for");
   if (isAct &&
-      !isa<CompressedSaveOp, DequantizeLoadOp, BarrierOp, EmptyStackOp,
-           StackPushOp, StackReadOp>(op) &&
+      !isa<CompressedSaveOp, DequantizeLoadOp, RoundTripOp, BarrierOp,
+           EmptyStackOp, StackPushOp, StackReadOp, UpdateRangeOp>(op) &&
       !isa<LinearAttentionOpInterface>(op))
     return op->emitOpError("expects an operation with a StableHLO lowering");
+  if (auto roundTrip = dyn_cast<RoundTripOp>(op))
+    if (failed(verifyEncoding(op, roundTrip.getEncoding())))
+      return failure();
   Value index;
   if (auto push = dyn_cast<StackPushOp>(op))
     index = push.getIndex();
@@ -123,7 +132,7 @@ static LogicalResult verifySupported(Operation *op) {
       return op->emitOpError("expects operands and results that are not "
                              "compressed, got ")
              << type;
-    if (failed(verifyEncoding(op, compressed)))
+    if (failed(verifyEncoding(op, compressed.getEncoding())))
       return failure();
   }
   return success();
@@ -169,16 +178,18 @@ public:
 private:
   void lower(CompressedSaveOp op);
   void lower(DequantizeLoadOp op);
+  void lower(RoundTripOp op);
   void lower(BarrierOp op);
   void lower(EmptyStackOp op);
   void lower(StackPushOp op);
   void lower(StackReadOp op);
+  void lower(UpdateRangeOp op);
   /// Lets a while carry the tensors of stacks; `op` is erased.
   void lowerWhile(Operation *op);
 
-  /// What makes the rounding of a save its own: its id, and how often each of
-  /// the loops around it has run.
-  Value buildSalt(CompressedSaveOp op);
+  /// What makes the rounding of the save `id` at `op` its own: its id, and how
+  /// often each of the loops around it has run.
+  Value buildSalt(Operation *op, uint64_t id);
   /// The tensors that stand for `value`.
   SmallVector<Value> getParts(Value value) {
     return isSaved(value.getType()) ? storage.at(value)
@@ -202,11 +213,21 @@ private:
 };
 } // namespace
 
-Value Lowering::buildSalt(CompressedSaveOp op) {
+/// Hashes a rank-0 `ui32` (lowbias32): 0 becomes 0.
+static Value buildHash(StablehloBuilder &b, Value x) {
+  auto shiftXor = [&](Value y, int64_t amount) {
+    return b.bitXor(y, b.shiftRightLogical(y, b.splatLike(y, amount)));
+  };
+  x = b.multiply(shiftXor(x, 16), b.splatLike(x, int64_t{0x7FEB352D}));
+  x = b.multiply(shiftXor(x, 15), b.splatLike(x, int64_t{0x846CA68B}));
+  return shiftXor(x, 16);
+}
+
+Value Lowering::buildSalt(Operation *op, uint64_t id) {
   StablehloBuilder stablehlo = at(op);
   auto type = builder.getIntegerType(32, /*isSigned=*/false);
-  Value salt = stablehlo.scalar(
-      type, static_cast<int64_t>(getSaveSalt(seed, op.getId())));
+  Value salt =
+      stablehlo.scalar(type, static_cast<int64_t>(getSaveSalt(seed, id)));
   // Without the counter the noise of all iterations would be the same, and XLA
   // would move most of the hash out of the loop and keep it, in 32 bits an
   // element.
@@ -231,7 +252,14 @@ void Lowering::prepare(ModuleOp module) {
     CompressedType type = op.getResult().getType();
     auto encoding = cast<StablehloEncodingInterface>(type.getEncoding());
     if (!encoding.storesTensorItself() && type.getEncoding().usesSalt())
-      salts[op] = buildSalt(op);
+      salts[op] = buildSalt(op, op.getId());
+  });
+  module.walk([&](RoundTripOp op) {
+    if (!op.getEncoding().usesSalt())
+      return;
+    Value salt = buildSalt(op, op.getId());
+    StablehloBuilder stablehlo = at(op);
+    salts[op] = stablehlo.add(salt, buildHash(stablehlo, op.getSeed()));
   });
 }
 
@@ -243,8 +271,18 @@ void Lowering::lower(CompressedSaveOp op) {
     return;
   }
   builder.setInsertionPoint(op);
-  storage[op.getResult()] = codecs.encode(builder, op.getLoc(), type,
-                                          op.getInput(), salts.lookup(op));
+  storage[op.getResult()] =
+      codecs.encode(builder, op.getLoc(), type, op.getInput(), salts.lookup(op),
+                    op.getRange());
+}
+
+void Lowering::lower(UpdateRangeOp op) {
+  StablehloBuilder stablehlo = at(op);
+  RunningRange made =
+      buildRangeUpdate(stablehlo, op.getInput(), op.getState(), op.getAxis(),
+                       op.getDecay().convertToDouble());
+  op.getNext().replaceAllUsesWith(made.next);
+  op.getRange().replaceAllUsesWith(made.range);
 }
 
 void Lowering::lower(DequantizeLoadOp op) {
@@ -258,6 +296,16 @@ void Lowering::lower(DequantizeLoadOp op) {
   builder.setInsertionPoint(op);
   op.getResult().replaceAllUsesWith(
       codecs.decode(builder, op.getLoc(), type, parts));
+}
+
+void Lowering::lower(RoundTripOp op) {
+  builder.setInsertionPoint(op);
+  auto type = CompressedType::get(
+      op.getContext(), cast<RankedTensorType>(op.getInput().getType()),
+      op.getEncoding());
+  op.getResult().replaceAllUsesWith(
+      codecs.roundTrip(builder, op.getLoc(), type, op.getInput(),
+                       op.getLevels(), salts.lookup(op)));
 }
 
 void Lowering::lower(BarrierOp op) {
@@ -425,11 +473,12 @@ void Lowering::lower(Region &region) {
         continue;
       }
       llvm::TypeSwitch<Operation *>(&op)
-          .Case<CompressedSaveOp, DequantizeLoadOp, BarrierOp, EmptyStackOp,
-                StackPushOp, StackReadOp>([&](auto actOp) {
-            lower(actOp);
-            lowered.push_back(actOp);
-          })
+          .Case<CompressedSaveOp, DequantizeLoadOp, RoundTripOp, BarrierOp,
+                EmptyStackOp, StackPushOp, StackReadOp, UpdateRangeOp>(
+              [&](auto actOp) {
+                lower(actOp);
+                lowered.push_back(actOp);
+              })
           .Default([&](Operation *other) {
             for (Region &inner : other->getRegions())
               lower(inner);

@@ -16,9 +16,10 @@
 using namespace mlir;
 using namespace mlir::act;
 
-static CodeOptions getOptions(AxisQuantAttr encoding, RankedTensorType type) {
+static CodeOptions getOptions(AxisQuantAttr encoding, RankedTensorType type,
+                              Value levels = {}) {
   return {encoding.getBits(), Float32Type::get(type.getContext()),
-          type.getElementType()};
+          type.getElementType(), levels};
 }
 
 static SmallVector<int64_t> getRowMajorStrides(ArrayRef<int64_t> shape) {
@@ -28,31 +29,42 @@ static SmallVector<int64_t> getRowMajorStrides(ArrayRef<int64_t> shape) {
   return strides;
 }
 
+/// Codes and ranges of `tensor`.
+static std::pair<Value, CodeRange> buildAxisCodes(StablehloBuilder &b,
+                                                  Value tensor, Value salt,
+                                                  Value running, int64_t axis,
+                                                  const CodeOptions &options) {
+  RankedTensorType type = getTensorType(tensor);
+  Value values = b.convert(tensor, b.getBuilder().getF32Type());
+  CodeRange range =
+      running ? buildGivenCodeRange(b, running, axis, options)
+              : buildCodeRange(b, values, getOtherAxes(type, axis), options);
+  Value noise;
+  if (salt)
+    noise = buildNoise(b, values, salt, getRowMajorStrides(type.getShape()),
+                       /*offset=*/0);
+  return {buildCodes(b, values, range, noise, options), range};
+}
+
 namespace {
 struct AxisQuantModel
     : StablehloEncodingInterface::ExternalModel<AxisQuantModel, AxisQuantAttr> {
   std::string getStablehloName(Attribute attr) const {
-    return "axis_quant" + std::to_string(cast<AxisQuantAttr>(attr).getBits());
+    auto encoding = cast<AxisQuantAttr>(attr);
+    StringRef name =
+        encoding.getRunningAxis() ? "axis_quant_running" : "axis_quant";
+    return (name + Twine(encoding.getBits())).str();
   }
 
   SmallVector<Value> buildEncode(Attribute attr, StablehloBuilder &b,
-                                 Value tensor, Value salt) const {
+                                 Value tensor, Value salt,
+                                 Value running) const {
     auto encoding = cast<AxisQuantAttr>(attr);
     RankedTensorType type = getTensorType(tensor);
-    CodeOptions options = getOptions(encoding, type);
     SmallVector<RankedTensorType> storage = encoding.getStorageTypes(type);
-
-    Value values = b.convert(tensor, b.getBuilder().getF32Type());
-    SmallVector<int64_t> reduced;
-    for (int64_t i = 0; i < type.getRank(); ++i)
-      if (i != encoding.getAxis())
-        reduced.push_back(i);
-    CodeRange range = buildCodeRange(b, values, reduced, options);
-    Value noise;
-    if (salt)
-      noise = buildNoise(b, values, salt, getRowMajorStrides(type.getShape()),
-                         /*offset=*/0);
-    Value codes = buildCodes(b, values, range, noise, options);
+    auto [codes, range] =
+        buildAxisCodes(b, tensor, salt, running, encoding.getAxis(),
+                       getOptions(encoding, type));
     return {packCodes(b, codes, type.getRank() - 1, encoding.getBits(),
                       storage[0].getShape().back()),
             b.reshape(range.minimum, storage[1].getShape()),
@@ -72,6 +84,16 @@ struct AxisQuantModel
         b.reshape(storage[1], size), b.reshape(storage[2], size), {axis}};
     Value values = buildCodeValues(b, codes, range);
     return b.convert(values, type.getElementType());
+  }
+
+  Value buildRoundTrip(Attribute attr, StablehloBuilder &b, Value tensor,
+                       Value levels, Value salt) const {
+    auto encoding = cast<AxisQuantAttr>(attr);
+    RankedTensorType type = getTensorType(tensor);
+    auto [codes, range] =
+        buildAxisCodes(b, tensor, salt, /*running=*/{}, encoding.getAxis(),
+                       getOptions(encoding, type, levels));
+    return b.convert(buildCodeValues(b, codes, range), type.getElementType());
   }
 };
 } // namespace

@@ -55,6 +55,9 @@ func::FuncOp CodecBuilder::getEncode(CompressedType type) {
   if (type.getEncoding().usesSalt())
     inputs.push_back(RankedTensorType::get(
         {}, endOfModule.getIntegerType(32, /*isSigned=*/false)));
+  std::optional<int64_t> axis = type.getEncoding().getRunningAxis();
+  if (axis)
+    inputs.push_back(getRangeType(type.getTensorType(), *axis));
   function = create("act_save", type, inputs, getStorageTypes(type));
 
   OpBuilder body = OpBuilder::atBlockEnd(&function.front());
@@ -67,7 +70,8 @@ func::FuncOp CodecBuilder::getEncode(CompressedType type) {
     salt = builder.optimizationBarrier(function.getArgument(1)).front();
   func::ReturnOp::create(
       body, function.getLoc(),
-      encoding.buildEncode(builder, function.getArgument(0), salt));
+      encoding.buildEncode(builder, function.getArgument(0), salt,
+                           axis ? function.getArguments().back() : Value()));
   return function;
 }
 
@@ -87,6 +91,31 @@ func::FuncOp CodecBuilder::getDecode(CompressedType type) {
   return function;
 }
 
+func::FuncOp CodecBuilder::getRoundTrip(CompressedType type) {
+  func::FuncOp &function = roundTrips[type];
+  if (function)
+    return function;
+  auto encoding = cast<StablehloEncodingInterface>(type.getEncoding());
+  bool usesSalt = type.getEncoding().usesSalt();
+  SmallVector<Type> inputs{type.getTensorType(),
+                           RankedTensorType::get({}, endOfModule.getF32Type())};
+  if (usesSalt)
+    inputs.push_back(RankedTensorType::get(
+        {}, endOfModule.getIntegerType(32, /*isSigned=*/false)));
+  function = create("act_round_trip", type, inputs, type.getTensorType());
+
+  OpBuilder body = OpBuilder::atBlockEnd(&function.front());
+  StablehloBuilder b(body, function.getLoc());
+  Value tensor = function.getArgument(0), levels = function.getArgument(1);
+  Value rounded = encoding.buildRoundTrip(
+      b, tensor, levels, usesSalt ? function.getArgument(2) : Value());
+  Value rounds = b.compare(StablehloBuilder::Comparison::GT, levels,
+                           b.splatLike(levels, 0.0));
+  func::ReturnOp::create(body, function.getLoc(),
+                         b.select(rounds, rounded, tensor));
+  return function;
+}
+
 /// Tensors of `types` without contents.
 static SmallVector<Value> buildDestinations(OpBuilder &builder, Location loc,
                                             ArrayRef<RankedTensorType> types) {
@@ -98,8 +127,9 @@ static SmallVector<Value> buildDestinations(OpBuilder &builder, Location loc,
 
 SmallVector<Value> CodecBuilder::encode(OpBuilder &builder, Location loc,
                                         CompressedType type, Value tensor,
-                                        Value salt) {
-  if (form == CodecForm::Ops) {
+                                        Value salt, Value range) {
+  // No target has kernels that encode with ranges from elsewhere.
+  if (form == CodecForm::Ops && !range) {
     SmallVector<Value> destinations = buildDestinations(
         builder, loc, type.getEncoding().getStorageTypes(type.getTensorType()));
     auto op = EncodeOp::create(builder, loc, tensor, salt, destinations,
@@ -109,6 +139,8 @@ SmallVector<Value> CodecBuilder::encode(OpBuilder &builder, Location loc,
   SmallVector<Value> operands{tensor};
   if (salt)
     operands.push_back(salt);
+  if (range)
+    operands.push_back(range);
   func::CallOp call =
       StablehloBuilder(builder, loc).call(getEncode(type), operands);
   return llvm::to_vector_of<Value>(call.getResults());
@@ -125,5 +157,16 @@ Value CodecBuilder::decode(OpBuilder &builder, Location loc,
   }
   return StablehloBuilder(builder, loc)
       .call(getDecode(type), storage)
+      .getResult(0);
+}
+
+Value CodecBuilder::roundTrip(OpBuilder &builder, Location loc,
+                              CompressedType type, Value tensor, Value levels,
+                              Value salt) {
+  SmallVector<Value> operands{tensor, levels};
+  if (salt)
+    operands.push_back(salt);
+  return StablehloBuilder(builder, loc)
+      .call(getRoundTrip(type), operands)
       .getResult(0);
 }

@@ -27,20 +27,27 @@ public:
     endOfModule.setInsertionPointToEnd(module.getBody());
   }
 
-  /// The storage of `tensor`. `salt` is null if the encoding has no use for
-  /// one.
+  /// The storage of `tensor`. `salt` and `range` are null if the encoding has
+  /// no use for them.
   SmallVector<Value> encode(OpBuilder &builder, Location loc,
-                            CompressedType type, Value tensor, Value salt);
+                            CompressedType type, Value tensor, Value salt,
+                            Value range);
   /// The tensor that `storage` holds.
   Value decode(OpBuilder &builder, Location loc, CompressedType type,
                ValueRange storage);
+  /// What a save and a load of `tensor` as `type` make of it with codes from 0
+  /// to `levels`; the tensor itself with 0 levels. Always a call.
+  Value roundTrip(OpBuilder &builder, Location loc, CompressedType type,
+                  Value tensor, Value levels, Value salt);
 
 private:
-  /// `(tensor, salt) -> storage`, without the salt if the encoding has no use
-  /// for one.
+  /// `(tensor, salt, range) -> storage`, without what the encoding has no use
+  /// for.
   func::FuncOp getEncode(CompressedType type);
   /// `(storage) -> tensor`.
   func::FuncOp getDecode(CompressedType type);
+  /// `(tensor, levels, salt) -> tensor`, likewise.
+  func::FuncOp getRoundTrip(CompressedType type);
   func::FuncOp create(StringRef prefix, CompressedType type, TypeRange inputs,
                       TypeRange results);
 
@@ -48,7 +55,7 @@ private:
   CodecForm form;
   SymbolTable symbols;
   OpBuilder endOfModule;
-  llvm::DenseMap<CompressedType, func::FuncOp> encodes, decodes;
+  llvm::DenseMap<CompressedType, func::FuncOp> encodes, decodes, roundTrips;
 };
 
 } // namespace mlir::act

@@ -95,7 +95,7 @@ struct FloatCodeModel
   }
 
   SmallVector<Value> buildEncode(Attribute attr, StablehloBuilder &b,
-                                 Value tensor, Value) const {
+                                 Value tensor, Value, Value) const {
     auto encoding = cast<FloatCodeAttr>(attr);
     if (encoding.getGroup() == 0)
       return {encodeUnscaled(b, tensor, encoding.getType())};

@@ -20,20 +20,29 @@ namespace {
 class GroupCodec {
 public:
   GroupCodec(StablehloBuilder &b, GroupQuantAttr encoding,
-             RankedTensorType type)
+             RankedTensorType type, Value levels = {})
       : b(b), rounding(encoding.getRounding()), type(type),
         layout(getGroupLayout(type.getShape(), encoding.getGroup(),
                               encoding.getAxis(), encoding.getMerge())),
-        options{encoding.getBits(), encoding.getParams(),
-                type.getElementType()} {}
+        options{encoding.getBits(), encoding.getParams(), type.getElementType(),
+                levels} {}
 
   SmallVector<Value> encode(Value tensor, Value salt) const;
   Value decode(ValueRange storage) const;
+  Value roundTrip(Value tensor, Value salt) const;
 
 private:
   int64_t getGroupAxis() const { return layout.outer.size(); }
   /// `[outer, numGroups, size, inner]`.
   SmallVector<int64_t> getGroupedShape(int64_t numGroups, int64_t size) const;
+  /// What `perGroups(groups, firstElement)` returns for whole groups and for a
+  /// short last one, joined.
+  SmallVector<Value>
+  forGroups(Value tensor,
+            function_ref<SmallVector<Value>(Value, int64_t)> perGroups) const;
+  /// Codes and ranges of groups.
+  std::pair<Value, CodeRange> buildGroupCodes(Value values, Value salt,
+                                              int64_t firstElement) const;
   SmallVector<Value> encodeGroups(Value values, Value salt,
                                   int64_t firstElement) const;
   Value buildGroupNoise(Value values, Value salt, int64_t firstElement) const;
@@ -75,14 +84,20 @@ Value GroupCodec::buildGroupNoise(Value values, Value salt,
   return buildNoise(b, values, salt, strides, firstElement * axisStride);
 }
 
-SmallVector<Value> GroupCodec::encodeGroups(Value values, Value salt,
-                                            int64_t firstElement) const {
-  int64_t axis = getGroupAxis();
-  CodeRange range = buildCodeRange(b, values, axis + 1, options);
+std::pair<Value, CodeRange>
+GroupCodec::buildGroupCodes(Value values, Value salt,
+                            int64_t firstElement) const {
+  CodeRange range = buildCodeRange(b, values, getGroupAxis() + 1, options);
   Value noise;
   if (rounding == Rounding::Stochastic)
     noise = buildGroupNoise(values, salt, firstElement);
-  Value codes = buildCodes(b, values, range, noise, options);
+  return {buildCodes(b, values, range, noise, options), range};
+}
+
+SmallVector<Value> GroupCodec::encodeGroups(Value values, Value salt,
+                                            int64_t firstElement) const {
+  int64_t axis = getGroupAxis();
+  auto [codes, range] = buildGroupCodes(values, salt, firstElement);
   Value packed = packCodes(b, codes, axis + 1, options.bits,
                            getPackedBytes(layout.group, options.bits));
 
@@ -94,7 +109,9 @@ SmallVector<Value> GroupCodec::encodeGroups(Value values, Value salt,
   return {packed, store(range.minimum), store(range.step)};
 }
 
-SmallVector<Value> GroupCodec::encode(Value tensor, Value salt) const {
+SmallVector<Value> GroupCodec::forGroups(
+    Value tensor,
+    function_ref<SmallVector<Value>(Value, int64_t)> perGroups) const {
   int64_t axis = getGroupAxis();
   SmallVector<int64_t> flat = layout.outer;
   flat.push_back(layout.extent);
@@ -108,15 +125,36 @@ SmallVector<Value> GroupCodec::encode(Value tensor, Value salt) const {
   int64_t end = numFull * layout.group;
   Value full = b.reshape(sliceAxis(b, values, axis, 0, end),
                          getGroupedShape(numFull, layout.group));
-  SmallVector<Value> storage = encodeGroups(full, salt, 0);
+  SmallVector<Value> results = perGroups(full, 0);
   if (end == layout.extent)
-    return storage;
+    return results;
   Value rest = b.reshape(sliceAxis(b, values, axis, end, layout.extent),
                          getGroupedShape(1, layout.extent - end));
-  for (auto [all, last] :
-       llvm::zip_equal(storage, encodeGroups(rest, salt, end)))
+  for (auto [all, last] : llvm::zip_equal(results, perGroups(rest, end)))
     all = b.concatenate({all, last}, axis);
-  return storage;
+  return results;
+}
+
+SmallVector<Value> GroupCodec::encode(Value tensor, Value salt) const {
+  return forGroups(tensor, [&](Value values, int64_t firstElement) {
+    return encodeGroups(values, salt, firstElement);
+  });
+}
+
+Value GroupCodec::roundTrip(Value tensor, Value salt) const {
+  int64_t axis = getGroupAxis();
+  SmallVector<Value> rounded =
+      forGroups(tensor, [&](Value values, int64_t firstElement) {
+        auto [codes, range] = buildGroupCodes(values, salt, firstElement);
+        Value numbers = buildCodeValues(b, codes, range);
+        // Groups of any size are joined along the axis that they divide.
+        SmallVector<int64_t> shape = getShape(numbers);
+        shape[axis] *= shape[axis + 1];
+        shape.erase(shape.begin() + axis + 1);
+        return SmallVector<Value>{b.reshape(numbers, shape)};
+      });
+  return b.convert(b.reshape(rounded.front(), type.getShape()),
+                   type.getElementType());
 }
 
 Value GroupCodec::decode(ValueRange storage) const {
@@ -151,13 +189,19 @@ struct GroupQuantModel
     return "group_quant" + std::to_string(cast<GroupQuantAttr>(attr).getBits());
   }
   SmallVector<Value> buildEncode(Attribute attr, StablehloBuilder &b,
-                                 Value tensor, Value salt) const {
+                                 Value tensor, Value salt, Value) const {
     return GroupCodec(b, cast<GroupQuantAttr>(attr), getTensorType(tensor))
         .encode(tensor, salt);
   }
   Value buildDecode(Attribute attr, StablehloBuilder &b, ValueRange storage,
                     RankedTensorType type) const {
     return GroupCodec(b, cast<GroupQuantAttr>(attr), type).decode(storage);
+  }
+  Value buildRoundTrip(Attribute attr, StablehloBuilder &b, Value tensor,
+                       Value levels, Value salt) const {
+    return GroupCodec(b, cast<GroupQuantAttr>(attr), getTensorType(tensor),
+                      levels)
+        .roundTrip(tensor, salt);
   }
 };
 } // namespace

@@ -58,7 +58,7 @@ struct RawModel : StablehloEncodingInterface::ExternalModel<RawModel, RawAttr> {
   std::string getStablehloName(Attribute) const { return "raw"; }
   bool storesTensorItself(Attribute) const { return true; }
   SmallVector<Value> buildEncode(Attribute, StablehloBuilder &, Value tensor,
-                                 Value) const {
+                                 Value, Value) const {
     return {tensor};
   }
   Value buildDecode(Attribute, StablehloBuilder &, ValueRange storage,
@@ -71,7 +71,7 @@ struct MaskModel
     : StablehloEncodingInterface::ExternalModel<MaskModel, MaskAttr> {
   std::string getStablehloName(Attribute) const { return "mask"; }
   SmallVector<Value> buildEncode(Attribute attr, StablehloBuilder &b,
-                                 Value tensor, Value) const {
+                                 Value tensor, Value, Value) const {
     auto encoding = cast<MaskAttr>(attr);
     return {
         pack(b, tensor, /*bits=*/1, encoding.getMerge(), encoding.getGroup())};
@@ -92,7 +92,7 @@ struct NarrowModel
     return "narrow" + std::to_string(cast<NarrowAttr>(attr).getBits());
   }
   SmallVector<Value> buildEncode(Attribute attr, StablehloBuilder &b,
-                                 Value tensor, Value) const {
+                                 Value tensor, Value, Value) const {
     auto encoding = cast<NarrowAttr>(attr);
     RankedTensorType type =
         encoding.getStorageTypes(getTensorType(tensor)).front();

@@ -98,18 +98,66 @@ static std::pair<Value, Value> buildJointMinMax(StablehloBuilder &b,
   return {reduce->getResult(0), reduce->getResult(1)};
 }
 
-/// Minimum and maximum of `values` over `dimensions`. XLA's CPU back end fuses
-/// a joint reduction with what computes the values, where it would store them
-/// for two, and runs it faster; but over outer dimensions, element by element,
-/// it is 10 to 50 times slower.
-static std::pair<Value, Value> buildMinMax(StablehloBuilder &b, Value values,
-                                           ArrayRef<int64_t> dimensions) {
+std::pair<Value, Value> mlir::act::buildMinMax(StablehloBuilder &b,
+                                               Value values,
+                                               ArrayRef<int64_t> dimensions) {
+  // XLA's CPU back end fuses a joint reduction with what computes the values,
+  // where it would store them for two, and runs it faster; but over outer
+  // dimensions, element by element, it is 10 to 50 times slower.
   int64_t last = getTensorType(values).getRank() - 1;
   if (llvm::is_contained(dimensions, last))
     return buildJointMinMax(b, values, dimensions);
   using Combiner = StablehloBuilder::Combiner;
-  return {b.reduce(values, dimensions, Combiner::Minimum),
-          b.reduce(values, dimensions, Combiner::Maximum)};
+  // There its minima and maxima pass over NaN; sums do not. Of the values as
+  // they are, since it vectorizes nothing but that. Only a NaN differs from
+  // itself; sums of numbers are none if both signs overflow.
+  Value minimum = b.reduce(values, dimensions, Combiner::Minimum);
+  Value maximum = b.reduce(values, dimensions, Combiner::Maximum);
+  Value sum = b.reduce(values, dimensions, Combiner::Add);
+  Value isNaN = b.compare(StablehloBuilder::Comparison::NE, sum, sum);
+  return {minimum, b.select(isNaN, sum, maximum)};
+}
+
+SmallVector<int64_t> mlir::act::getOtherAxes(RankedTensorType type,
+                                             int64_t axis) {
+  SmallVector<int64_t> others;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    if (i != axis)
+      others.push_back(i);
+  return others;
+}
+
+/// The step that lets codes cover `width` from `minimum` up, or as much of it
+/// as numbers of the original type cover.
+static Value buildStep(StablehloBuilder &b, Value width, Value minimum,
+                       const CodeOptions &options) {
+  ParamRounding rounding(b, options.params);
+  // Not a division by the constant, which XLA turns into this anyway.
+  Value perStep =
+      options.levels
+          ? b.broadcastInDim(
+                b.divide(b.splatLike(options.levels, 1.0), options.levels),
+                getShape(minimum), {})
+          : b.splatLike(minimum, 1.0 / options.getLargest());
+  Value step = b.multiply(width, perStep);
+  step = b.maximum(step, b.splatLike(step, 1e-30));
+  step = rounding.roundUp(step);
+
+  // The largest code must not decode to an infinity, nor may the product of
+  // code and step overflow on the way.
+  double largest = getLargestDecoded(options.original);
+  double largestF32 = getLargestDecoded(b.getBuilder().getF32Type());
+  Value room = b.minimum(b.subtract(b.splatLike(minimum, largest), minimum),
+                         b.splatLike(minimum, largestF32));
+  return b.minimum(step, rounding.truncate(b.multiply(room, perStep)));
+}
+
+/// The least minimum that is stored, an f32 like `minimum`.
+static Value buildLowest(StablehloBuilder &b, Value minimum,
+                         const CodeOptions &options) {
+  ParamRounding rounding(b, options.params);
+  double largest = getLargestDecoded(options.original);
+  return b.negate(rounding.truncate(b.splatLike(minimum, largest)));
 }
 
 CodeRange mlir::act::buildCodeRange(StablehloBuilder &b, Value values,
@@ -117,24 +165,11 @@ CodeRange mlir::act::buildCodeRange(StablehloBuilder &b, Value values,
                                     const CodeOptions &options) {
   auto [minimum, maximum] = buildMinMax(b, values, reduced);
   ParamRounding rounding(b, options.params);
-  double largest = getLargestDecoded(options.original);
-  Value limit = rounding.truncate(b.splatLike(minimum, largest));
-  // Not a division by the constant, which XLA turns into this anyway.
-  Value perStep = b.splatLike(minimum, 1.0 / options.getLargest());
-
   CodeRange range;
-  range.minimum = b.maximum(rounding.roundDown(minimum), b.negate(limit));
-  Value step = b.multiply(b.subtract(maximum, range.minimum), perStep);
-  step = b.maximum(step, b.splatLike(step, 1e-30));
-  step = rounding.roundUp(step);
-
-  // The largest code must not decode to an infinity, nor may the product of
-  // code and step overflow on the way.
-  double largestF32 = getLargestDecoded(b.getBuilder().getF32Type());
-  Value room =
-      b.minimum(b.subtract(b.splatLike(minimum, largest), range.minimum),
-                b.splatLike(minimum, largestF32));
-  step = b.minimum(step, rounding.truncate(b.multiply(room, perStep)));
+  range.minimum =
+      b.maximum(rounding.roundDown(minimum), buildLowest(b, minimum, options));
+  Value step =
+      buildStep(b, b.subtract(maximum, range.minimum), range.minimum, options);
 
   // An infinity is caught by the width, a NaN as well.
   Value isFinite = b.isFinite(b.subtract(maximum, minimum));
@@ -144,6 +179,23 @@ CodeRange mlir::act::buildCodeRange(StablehloBuilder &b, Value values,
   for (int64_t i = 0, e = getTensorType(values).getRank(); i < e; ++i)
     if (!llvm::is_contained(reduced, i))
       range.kept.push_back(i);
+  return range;
+}
+
+CodeRange mlir::act::buildGivenCodeRange(StablehloBuilder &b, Value running,
+                                         int64_t axis,
+                                         const CodeOptions &options) {
+  int64_t size = getShape(running).back();
+  auto getRow = [&](int64_t row) {
+    return b.reshape(b.slice(running, {row, 0}, {row + 1, size}), {size});
+  };
+  Value width = getRow(0), minimum = getRow(1);
+  CodeRange range;
+  range.minimum = b.maximum(minimum, buildLowest(b, minimum, options));
+  Value step = buildStep(b, width, range.minimum, options);
+  double nan = std::numeric_limits<double>::quiet_NaN();
+  range.step = b.select(b.isFinite(width), step, b.splatLike(step, nan));
+  range.kept = {axis};
   return range;
 }
 
@@ -168,14 +220,18 @@ Value mlir::act::buildCodes(StablehloBuilder &b, Value values,
     scaled = b.add(scaled, b.subtract(random, b.splatLike(random, 1.5)));
   }
   Value clamped = b.maximum(scaled, b.splatLike(scaled, 0.0));
-  clamped = b.minimum(
-      clamped, b.splatLike(scaled, static_cast<double>(options.getLargest())));
+  Value largest =
+      options.levels
+          ? b.broadcastInDim(options.levels, shape, {})
+          : b.splatLike(scaled, static_cast<double>(options.getLargest()));
+  clamped = b.minimum(clamped, largest);
   // Adding 2^23 rounds to the nearest integer and leaves it in the low bits: a
   // conversion to integers would have to define what a NaN becomes, at a cost.
   Value shifted = b.add(clamped, b.splatLike(clamped, 0x1p23));
   Value codes = b.bitcastConvert(shifted, bitsType);
-  codes = b.bitAnd(codes, b.splatLike(codes, options.getLargest()));
-  return b.convert(codes, getUnsigned(b, 8));
+  int64_t mask = options.levels ? 0x7FFFFF : options.getLargest();
+  codes = b.bitAnd(codes, b.splatLike(codes, mask));
+  return options.levels ? codes : b.convert(codes, getUnsigned(b, 8));
 }
 
 Value mlir::act::buildCodeValues(StablehloBuilder &b, Value codes,

@@ -11,6 +11,7 @@
 
 #include "act/Dialect/Act/IR/ActAttributes.h"
 #include "act/Dialect/StablehloShell/StablehloBuilder.h"
+#include <utility>
 
 namespace mlir::act {
 
@@ -26,10 +27,21 @@ struct CodeOptions {
   unsigned bits;
   Type params;   ///< type that minimum and step are stored in
   Type original; ///< type of the values that are saved
+  /// The largest code, a rank-0 f32 below 2^23, if only the running step knows
+  /// it; `bits` do not count then.
+  Value levels = {};
 
-  /// The largest code.
+  /// The largest code that is known from `bits`.
   int64_t getLargest() const { return (int64_t{1} << bits) - 1; }
 };
+
+/// Minimum and maximum of `values` over `dimensions`. If one of these is no
+/// number, the maximum is none or infinite.
+std::pair<Value, Value> buildMinMax(StablehloBuilder &b, Value values,
+                                    ArrayRef<int64_t> dimensions);
+
+/// All axes of `type` but `axis`.
+SmallVector<int64_t> getOtherAxes(RankedTensorType type, int64_t axis);
 
 /// The ranges of the f32 `values` over `reduced` dimensions. Minimum and step
 /// are numbers of the type `options.params`; the step of a range that holds a
@@ -37,8 +49,13 @@ struct CodeOptions {
 CodeRange buildCodeRange(StablehloBuilder &b, Value values,
                          ArrayRef<int64_t> reduced, const CodeOptions &options);
 
-/// The codes of `values`, as `ui8`. `noise` holds 32 random bits an element
-/// and is null for rounding to the nearest.
+/// Ranges for the indices of `axis` with the widths and minima in the rows of
+/// `running`, f32[2, N]. Where the width is no number, so is the step.
+CodeRange buildGivenCodeRange(StablehloBuilder &b, Value running, int64_t axis,
+                              const CodeOptions &options);
+
+/// The codes of `values`, as `ui8`, or `ui32` with `levels`. `noise` holds 32
+/// random bits an element and is null for rounding to the nearest.
 Value buildCodes(StablehloBuilder &b, Value values, const CodeRange &range,
                  Value noise, const CodeOptions &options);
 

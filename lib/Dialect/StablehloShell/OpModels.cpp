@@ -236,6 +236,25 @@ static double getConvolutionFlops(Operation *op) {
   return 2 * results * taps;
 }
 
+std::optional<FeatureDims> StandInOpModel::getFeatureDims(Operation *op) const {
+  if (op->getName().stripDialect() != "convolution" ||
+      op->getNumOperands() != 2 || op->getNumResults() != 1)
+    return std::nullopt;
+  // `#stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>`
+  std::string text = getText(op, "dimension_numbers");
+  auto find = [&](StringRef key, Value value) -> int64_t {
+    SmallVector<StringRef> dims = getList(text, key);
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    StringRef *found = llvm::find(dims, "f");
+    bool fits = type && type.getRank() == static_cast<int64_t>(dims.size());
+    return fits && found != dims.end() ? found - dims.begin() : -1;
+  };
+  FeatureDims dims{find("<", op->getOperand(0)), find("->", op->getResult(0))};
+  if (dims.operand < 0 || dims.result < 0)
+    return std::nullopt;
+  return dims;
+}
+
 static double getContractionFlops(Operation *op) {
   if (op->getNumOperands() < 2 || op->getNumResults() != 1)
     return getDefaultFlops(op);

@@ -126,6 +126,7 @@ struct StandInOpModel : OpModelInterface::FallbackModel<StandInOpModel> {
   Operation *buildPart(Operation *op, OpBuilder &builder, ValueRange operands,
                        const IterationAxis &axis, int64_t length,
                        Value offset) const;
+  std::optional<FeatureDims> getFeatureDims(Operation *op) const;
   double getFlops(Operation *op) const;
 
 private:

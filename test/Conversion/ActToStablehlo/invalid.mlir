@@ -58,3 +58,12 @@ func.func @block_order(%m: tensor<8xi1>) -> tensor<8xi1> {
   %c = act.compressed_save %m : tensor<8xi1> to !mask
   cf.br ^second
 }
+
+// -----
+
+func.func @empty_range(%x: tensor<8x64xf32>) -> tensor<2x64xf32> {
+  // expected-error @+1 {{'act.empty_range' op expects to be replaced by a state of the step: run act-running-ranges, which running-ranges of act-compress and running_ranges of act.compress ask for}}
+  %s = act.empty_range : tensor<2x64xf32>
+  %n, %r = act.update_range %x, %s axis 1 decay 0.9 : tensor<8x64xf32>, tensor<2x64xf32>
+  return %n : tensor<2x64xf32>
+}

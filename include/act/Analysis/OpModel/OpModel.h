@@ -70,6 +70,13 @@ struct RowAccess {
   Value row;
 };
 
+/// The dimension of features in the first operand of a convolution and in its
+/// result.
+struct FeatureDims {
+  int64_t operand;
+  int64_t result;
+};
+
 /// How the iterations of an operation along an axis belong together.
 enum class AxisKind {
   Parallel,  ///< each computes its own part of the results
@@ -159,6 +166,9 @@ Value getCopiedValue(Operation *op, Value first);
 std::optional<RowAccess> getRowRead(Operation *op);
 std::optional<RowAccess> getRowWrite(Operation *op);
 
+/// See OpModelInterface; nothing without a model.
+std::optional<FeatureDims> getFeatureDims(Operation *op);
+
 /// The form of the scalar integer `value` in terms of `x`, found by walking up
 /// at most a few dozen operations.
 std::optional<LinearForm> getLinearForm(Value value, Value x);
@@ -188,6 +198,14 @@ constexpr llvm::StringLiteral kSlicedAttr = "act.sliced";
 
 /// Unit attribute of those that hold forward and backward of a whole step.
 constexpr llvm::StringLiteral kSlicedStepAttr = "act.sliced_step";
+
+/// Unit attribute of forward operations whose results backward reads as they
+/// are, because a budget allows it.
+constexpr llvm::StringLiteral kKeptAttr = "act.kept";
+
+/// Dictionary attribute of functions: the figures of the plan that `act-plan`
+/// carried out.
+constexpr llvm::StringLiteral kPlanAttr = "act.plan";
 
 /// True for contractions, and for loops over the parts of a region around one.
 bool hasContraction(Operation *op);

@@ -126,6 +126,11 @@ def Act_OpModelInterface : OpInterface<"OpModelInterface"> {
                                             axis.resultDims, length);
       }]>,
     InterfaceMethod<[{
+        For convolutions, the dimensions of features (channels).
+      }],
+      "::std::optional<::mlir::act::FeatureDims>", "getFeatureDims", (ins), [{}],
+      [{ return std::nullopt; }]>,
+    InterfaceMethod<[{
         Floating-point operations of one execution; 2 m n k for a contraction.
       }],
       "double", "getFlops", (ins), [{}],

@@ -28,15 +28,30 @@ def StablehloEncodingInterface : AttrInterface<"StablehloEncodingInterface"> {
       "bool", "storesTensorItself", (ins), [{}], [{ return false; }]>,
     InterfaceMethod<
       "Computes the storage of `tensor`. `salt` is a rank-0 `ui32` that differs "
-      "from save to save, or null if the encoding uses none.",
+      "from save to save, `range` what `act.update_range` says to encode with; "
+      "each is null if the encoding has no use for it.",
       "::llvm::SmallVector<::mlir::Value>", "buildEncode",
       (ins "::mlir::act::StablehloBuilder &":$builder, "::mlir::Value":$tensor,
-           "::mlir::Value":$salt)>,
+           "::mlir::Value":$salt, "::mlir::Value":$range)>,
     InterfaceMethod<
       "Computes the value of type `type` that `storage` holds.",
       "::mlir::Value", "buildDecode",
       (ins "::mlir::act::StablehloBuilder &":$builder,
-           "::mlir::ValueRange":$storage, "::mlir::RankedTensorType":$type)>
+           "::mlir::ValueRange":$storage, "::mlir::RankedTensorType":$type)>,
+    InterfaceMethod<
+      "What encoding and decoding make of `tensor` if codes are the numbers from 0 "
+      "to `levels`, a rank-0 f32. Encodings that are no integer codes round as "
+      "always.",
+      "::mlir::Value", "buildRoundTrip",
+      (ins "::mlir::act::StablehloBuilder &":$builder, "::mlir::Value":$tensor,
+           "::mlir::Value":$levels, "::mlir::Value":$salt),
+      [{}], [{
+        auto encoding = ::llvm::cast<::mlir::act::StablehloEncodingInterface>(
+            ::mlir::Attribute($_attr));
+        return encoding.buildDecode(
+            builder, encoding.buildEncode(builder, tensor, salt, /*range=*/{}),
+            ::llvm::cast<::mlir::RankedTensorType>(tensor.getType()));
+      }]>
   ];
 }
 

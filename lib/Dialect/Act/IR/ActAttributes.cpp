@@ -251,11 +251,22 @@ LogicalResult AxisQuantAttr::verify(EmitErrorFn emitError, unsigned bits,
   return success();
 }
 
+LogicalResult mlir::act::verifyRangesApplyTo(RankedTensorType type,
+                                             int64_t axis, StringRef subject,
+                                             EmitErrorFn emitError) {
+  if (failed(verifyQuantizable(type, subject, emitError)))
+    return failure();
+  return verifyShape(type, axis + 1, subject, emitError);
+}
+
+RankedTensorType mlir::act::getRangeType(RankedTensorType type, int64_t axis) {
+  return RankedTensorType::get({2, type.getDimSize(axis)},
+                               Float32Type::get(type.getContext()));
+}
+
 LogicalResult AxisQuantAttr::verifyAppliesTo(RankedTensorType type,
                                              EmitErrorFn emitError) const {
-  if (failed(verifyQuantizable(type, "axis_quant", emitError))) // C3
-    return failure();
-  return verifyShape(type, getAxis() + 1, "axis_quant", emitError); // C3
+  return verifyRangesApplyTo(type, getAxis(), "axis_quant", emitError); // C3
 }
 
 SmallVector<RankedTensorType>
@@ -277,6 +288,9 @@ double AxisQuantAttr::getErrorVariance() const {
 }
 bool AxisQuantAttr::usesSalt() const {
   return getRounding() == Rounding::Stochastic;
+}
+std::optional<int64_t> AxisQuantAttr::getRunningAxis() const {
+  return getRange() == Range::Running ? std::optional(getAxis()) : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//

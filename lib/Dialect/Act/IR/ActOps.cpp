@@ -27,6 +27,16 @@ LogicalResult CompressedSaveOp::verify() {
   if (static_cast<int64_t>(getId()) < 0) // C3
     return emitOpError("expects an id that is not negative, got ")
            << static_cast<int64_t>(getId());
+  std::optional<int64_t> axis = stored.getEncoding().getRunningAxis();
+  if (axis.has_value() != static_cast<bool>(getRange())) // C4
+    return emitOpError("expects ") << (axis ? "a range" : "no range") << " for "
+                                   << stored.getEncoding();
+  if (!axis)
+    return success();
+  RankedTensorType expected = getRangeType(stored.getTensorType(), *axis);
+  if (getRange().getType() != expected) // C5
+    return emitOpError("expects a range of type ")
+           << expected << ", got " << getRange().getType();
   return success();
 }
 
@@ -35,6 +45,17 @@ LogicalResult DequantizeLoadOp::verify() {
   if (stored != getResult().getType()) // C1
     return emitOpError("expects a result of type ")
            << stored << ", got " << getResult().getType();
+  return success();
+}
+
+LogicalResult RoundTripOp::verify() {
+  auto type = cast<RankedTensorType>(getInput().getType());
+  if (failed(getEncoding().verifyAppliesTo(
+          type, [&] { return emitOpError(); }))) // C2
+    return failure();
+  if (static_cast<int64_t>(getId()) < 0) // C3
+    return emitOpError("expects an id that is not negative, got ")
+           << static_cast<int64_t>(getId());
   return success();
 }
 

@@ -77,6 +77,9 @@ LogicalResult EncodeOp::verify() {
       failed(verifyStorage(*this, getEncoding(), getInput(),
                            getOuts()))) // C2, C3
     return failure();
+  if (getEncoding().getRunningAxis()) // C5
+    return emitOpError("expects an encoding without running ranges, got ")
+           << getEncoding();
   bool usesSalt = getEncoding().usesSalt();
   if (usesSalt != static_cast<bool>(getSalt())) // C4
     return emitOpError("expects ")

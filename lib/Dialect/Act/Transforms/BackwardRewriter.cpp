@@ -92,9 +92,10 @@ Value CotangentFinder::find(Operation *op, unsigned position) {
 
 BackwardRewriter::BackwardRewriter(const AutodiffGraph &graph,
                                    const SurvivorSelection &selection,
+                                   const StructuralKeys &keys,
                                    const PartitionOptions &options)
-    : graph(graph), selection(selection), options(options), cotangents(graph),
-      builder(graph.getTerminator()->getContext()) {}
+    : graph(graph), selection(selection), keys(keys), options(options),
+      cotangents(graph), builder(graph.getTerminator()->getContext()) {}
 
 void BackwardRewriter::save(Value survivor, unsigned id) {
   Operation *def = survivor.getDefiningOp();
@@ -105,8 +106,10 @@ void BackwardRewriter::save(Value survivor, unsigned id) {
   ExactnessAttr exact;
   if (std::optional<Exactness> reason = selection.getExactness(survivor))
     exact = ExactnessAttr::get(builder.getContext(), *reason);
-  saves[survivor] = CompressedSaveOp::create(builder, def->getLoc(), type,
-                                             survivor, exact, id);
+  saves[survivor] =
+      CompressedSaveOp::create(builder, def->getLoc(), type, survivor, exact,
+                               builder.getI64IntegerAttr(id),
+                               builder.getStringAttr(keys.getKey(survivor)));
 }
 
 void BackwardRewriter::makeForwardWait(Value survivor, Value saved) {

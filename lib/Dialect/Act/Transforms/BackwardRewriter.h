@@ -10,6 +10,7 @@
 #ifndef ACT_LIB_DIALECT_ACT_TRANSFORMS_BACKWARDREWRITER_H
 #define ACT_LIB_DIALECT_ACT_TRANSFORMS_BACKWARDREWRITER_H
 
+#include "act/Analysis/StructuralKeys.h"
 #include "act/Dialect/Act/Transforms/SurvivorSelection.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
@@ -60,7 +61,7 @@ class BackwardRewriter {
 public:
   BackwardRewriter(const AutodiffGraph &graph,
                    const SurvivorSelection &selection,
-                   const PartitionOptions &options);
+                   const StructuralKeys &keys, const PartitionOptions &options);
 
   /// Gives the saves ids from `nextId` on.
   void rewrite(ArrayRef<Value> survivors, unsigned &nextId);
@@ -105,6 +106,7 @@ private:
 
   const AutodiffGraph &graph;
   const SurvivorSelection &selection;
+  const StructuralKeys &keys;
   const PartitionOptions &options;
   CotangentFinder cotangents;
   OpBuilder builder;

@@ -10,6 +10,7 @@
 #include "EncodingRules.h"
 #include "act/Analysis/OpModel/OpModel.h"
 #include "act/Analysis/SavedValues.h"
+#include "act/Analysis/Sensitivity.h"
 #include "act/Dialect/Act/Transforms/EncodingPolicy.h"
 #include "act/Dialect/Act/Transforms/Passes.h"
 #include "mlir/IR/Remarks.h"
@@ -31,7 +32,6 @@ struct Candidate {
   Value value;
   RankedTensorType type;
   int64_t copies; ///< in stacks
-  double weight;  ///< sensitivity of the gradient to it, per element
   unsigned bits;
 };
 
@@ -43,48 +43,20 @@ struct ActChooseEncodingsPass
 private:
   LogicalResult checkOptions();
   EncodingAttrInterface getEncoding(const Candidate &candidate, unsigned bits);
-  double getError(ArrayRef<Candidate> candidates);
+  double getError(ArrayRef<Candidate> candidates,
+                  const Sensitivity &sensitivity);
+  double getCost(const Candidate &candidate, const Sensitivity &sensitivity);
   double getAverageBits(ArrayRef<Candidate> candidates);
+  FailureOr<Sensitivity> readSensitivity(ArrayRef<Candidate> candidates);
+  LogicalResult lowerBits(MutableArrayRef<Candidate> candidates,
+                          const Sensitivity &sensitivity);
+  void raiseBits(MutableArrayRef<Candidate> candidates,
+                 const Sensitivity &sensitivity);
+  void compareWithUniform(MutableArrayRef<Candidate> candidates,
+                          const Sensitivity &sensitivity);
   LogicalResult assignBits(MutableArrayRef<Candidate> candidates);
 };
 } // namespace
-
-/// Relative gradient error per relative error of the saved values: 0.12 was
-/// measured for a small GPT with 4 bits in groups of 64, whose codes have a
-/// standard deviation of 1/15/sqrt(6) of their range. See docs/Encodings.md.
-static constexpr double kErrorScale = 4.5;
-
-/// Products of two activations (attention) feel an error in both operands.
-static double getSensitivity(Value value) {
-  SmallVector<Value> stack = {value};
-  llvm::DenseSet<Value> seen;
-  while (!stack.empty() && seen.size() < 16) {
-    Value next = stack.pop_back_val();
-    if (!seen.insert(next).second)
-      continue;
-    for (Operation *user : next.getUsers()) {
-      OpKind kind = getOpKind(user);
-      if (kind == OpKind::Contraction &&
-          llvm::none_of(user->getOperands(), llvm::IsaPred<BlockArgument>))
-        return 2;
-      if (kind == OpKind::View || isa<BarrierOp>(user))
-        llvm::append_range(stack, user->getResults());
-    }
-  }
-  return 1;
-}
-
-/// Gives `save` the encoding and carries the type through barriers, stacks and
-/// loops.
-static void setEncoding(CompressedSaveOp save, EncodingAttrInterface encoding) {
-  auto type = CompressedType::get(
-      save.getContext(), cast<RankedTensorType>(save.getInput().getType()),
-      encoding);
-  for (Value value : findSavedValues(save)) {
-    auto stack = dyn_cast<StackType>(value.getType());
-    value.setType(stack ? Type(stack.withCompressedType(type)) : type);
-  }
-}
 
 LogicalResult ActChooseEncodingsPass::checkOptions() {
   ModuleOp module = getOperation();
@@ -108,15 +80,13 @@ ActChooseEncodingsPass::getEncoding(const Candidate &candidate, unsigned bits) {
       .getEncoding(candidate.value, std::nullopt, bits, candidate.copies);
 }
 
-double ActChooseEncodingsPass::getError(ArrayRef<Candidate> candidates) {
-  double sum = 0, elements = 0;
-  for (const Candidate &candidate : candidates) {
-    double n = candidate.type.getNumElements() * candidate.copies;
-    elements += n;
-    sum += candidate.weight * n *
-           getEncoding(candidate, candidate.bits).getErrorVariance();
-  }
-  return elements == 0 ? 0 : kErrorScale * std::sqrt(sum / elements);
+double ActChooseEncodingsPass::getError(ArrayRef<Candidate> candidates,
+                                        const Sensitivity &sensitivity) {
+  double sum = 0;
+  for (const Candidate &candidate : candidates)
+    sum += sensitivity.getErrorVariance(candidate.save,
+                                        getEncoding(candidate, candidate.bits));
+  return Sensitivity::getError(sum);
 }
 
 double ActChooseEncodingsPass::getAverageBits(ArrayRef<Candidate> candidates) {
@@ -130,31 +100,54 @@ double ActChooseEncodingsPass::getAverageBits(ArrayRef<Candidate> candidates) {
   return elements == 0 ? 0 : 8 * bytes / elements;
 }
 
+FailureOr<Sensitivity>
+ActChooseEncodingsPass::readSensitivity(ArrayRef<Candidate> candidates) {
+  SmallVector<CompressedSaveOp> saves = llvm::map_to_vector(
+      candidates, [](const Candidate &candidate) { return candidate.save; });
+  FailureOr<Sensitivity> sensitivity =
+      Sensitivity::read(profile, saves, getOperation());
+  if (succeeded(sensitivity) && !profile.empty() &&
+      sensitivity->getNumUnknown() > 0)
+    getOperation().emitWarning("profile '")
+        << profile << "' does not know " << sensitivity->getNumUnknown()
+        << " of " << saves.size()
+        << " lossy saves, whose sensitivity is estimated";
+  return sensitivity;
+}
+
+/// The variance that halving the bits of `candidate` adds, per byte that it
+/// saves.
+double ActChooseEncodingsPass::getCost(const Candidate &candidate,
+                                       const Sensitivity &sensitivity) {
+  EncodingAttrInterface now = getEncoding(candidate, candidate.bits);
+  EncodingAttrInterface next = getEncoding(candidate, candidate.bits / 2);
+  double saved = candidate.copies * (getStorageBytes(now, candidate.type) -
+                                     getStorageBytes(next, candidate.type));
+  double added = sensitivity.getErrorVariance(candidate.save, next) -
+                 sensitivity.getErrorVariance(candidate.save, now);
+  return saved > 0 ? added / saved : HUGE_VAL;
+}
+
 /// Lowers bits from 8 where that costs the least predicted variance per byte,
 /// as long as the error budget allows or until the average is reached (the
 /// greedy solution of a convex allocation problem, as in GACT, section 4.2).
 LogicalResult
-ActChooseEncodingsPass::assignBits(MutableArrayRef<Candidate> candidates) {
+ActChooseEncodingsPass::lowerBits(MutableArrayRef<Candidate> candidates,
+                                  const Sensitivity &sensitivity) {
   for (Candidate &candidate : candidates)
     candidate.bits = 8;
-  if (errorBudget > 0 && getError(candidates) > errorBudget)
+  if (errorBudget > 0 && getError(candidates, sensitivity) > errorBudget)
     return getOperation().emitError("error budget ")
            << errorBudget.getValue()
            << " is below the predicted error at 8 bits, "
-           << getError(candidates);
+           << getError(candidates, sensitivity);
   while (averageBits == 0 || getAverageBits(candidates) > averageBits) {
     Candidate *best = nullptr;
     double bestCost = 0;
     for (Candidate &candidate : candidates) {
       if (candidate.bits == 1)
         continue;
-      RankedTensorType type = candidate.type;
-      EncodingAttrInterface now = getEncoding(candidate, candidate.bits);
-      EncodingAttrInterface next = getEncoding(candidate, candidate.bits / 2);
-      double saved = getStorageBytes(now, type) - getStorageBytes(next, type);
-      double added = candidate.weight * type.getNumElements() *
-                     (next.getErrorVariance() - now.getErrorVariance());
-      double cost = saved > 0 ? added / saved : HUGE_VAL;
+      double cost = getCost(candidate, sensitivity);
       if (!best || cost < bestCost) {
         best = &candidate;
         bestCost = cost;
@@ -169,11 +162,67 @@ ActChooseEncodingsPass::assignBits(MutableArrayRef<Candidate> candidates) {
              << getAverageBits(candidates);
     }
     best->bits /= 2;
-    if (errorBudget > 0 && getError(candidates) > errorBudget) {
+    if (errorBudget > 0 && getError(candidates, sensitivity) > errorBudget) {
       best->bits *= 2;
       return success();
     }
   }
+  return success();
+}
+
+/// Spends what the last step of lowering spared too much: raises bits where
+/// that spares the most predicted variance, as long as the average allows.
+void ActChooseEncodingsPass::raiseBits(MutableArrayRef<Candidate> candidates,
+                                       const Sensitivity &sensitivity) {
+  for (Candidate *best = candidates.data(); best;) {
+    best = nullptr;
+    double mostSpared = 0;
+    for (Candidate &candidate : candidates) {
+      if (candidate.bits == 8)
+        continue;
+      double before = sensitivity.getErrorVariance(
+          candidate.save, getEncoding(candidate, candidate.bits));
+      candidate.bits *= 2;
+      double spared =
+          before - sensitivity.getErrorVariance(
+                       candidate.save, getEncoding(candidate, candidate.bits));
+      if (spared > mostSpared && getAverageBits(candidates) <= averageBits) {
+        best = &candidate;
+        mostSpared = spared;
+      }
+      candidate.bits /= 2;
+    }
+    if (best)
+      best->bits *= 2;
+  }
+}
+
+/// Keeps what lowering found unless the same bits for all, and what is then
+/// left to spend, have a smaller predicted error: values are few and large.
+void ActChooseEncodingsPass::compareWithUniform(
+    MutableArrayRef<Candidate> candidates, const Sensitivity &sensitivity) {
+  raiseBits(candidates, sensitivity);
+  double least = getError(candidates, sensitivity);
+  for (unsigned uniform : {8, 4, 2, 1}) {
+    SmallVector<Candidate> others(candidates);
+    for (Candidate &candidate : others)
+      candidate.bits = uniform;
+    if (getAverageBits(others) > averageBits)
+      continue;
+    raiseBits(others, sensitivity);
+    if (getError(others, sensitivity) < least)
+      llvm::copy(others, candidates.begin());
+    return;
+  }
+}
+
+LogicalResult
+ActChooseEncodingsPass::assignBits(MutableArrayRef<Candidate> candidates) {
+  FailureOr<Sensitivity> sensitivity = readSensitivity(candidates);
+  if (failed(sensitivity) || failed(lowerBits(candidates, *sensitivity)))
+    return failure();
+  if (averageBits > 0)
+    compareWithUniform(candidates, *sensitivity);
   return success();
 }
 
@@ -194,19 +243,24 @@ void ActChooseEncodingsPass::runOnOperation() {
   getOperation().walk([&](CompressedSaveOp save) {
     if (!isa<RawAttr>(save.getResult().getType().getEncoding()))
       return;
-    auto rule = llvm::find_if(
-        fileRules, [&](const EncodingRule &r) { return r.matches(save); });
-    if (rule != fileRules.end())
-      return setEncoding(save, rule->encoding);
+    for (const EncodingRule &rule : fileRules)
+      if (EncodingAttrInterface encoding = rule.getEncoding(save))
+        return setEncoding(save, encoding);
     if (save.getExact() || (bits == 0 && averageBits == 0 && errorBudget == 0))
       return setEncoding(save,
                          policy.getEncoding(save.getInput(), save.getExact(),
                                             /*bits=*/0, getNumCopies(save)));
     Value value = save.getInput();
     candidates.push_back({save, value, cast<RankedTensorType>(value.getType()),
-                          getNumCopies(save), getSensitivity(value), bits});
+                          getNumCopies(save), bits});
   });
-  if ((averageBits > 0 || errorBudget > 0) && failed(assignBits(candidates)))
+  bool hasBudget = averageBits > 0 || errorBudget > 0;
+  if (!profile.empty() && !hasBudget) {
+    // Nothing depends on it, but a bad file is an error all the same.
+    if (failed(SensitivityProfile::read(profile, getOperation())))
+      return signalPassFailure();
+  }
+  if (hasBudget && failed(assignBits(candidates)))
     return signalPassFailure();
   for (const Candidate &candidate : candidates)
     setEncoding(candidate.save, getEncoding(candidate, candidate.bits));

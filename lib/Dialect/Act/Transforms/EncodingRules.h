@@ -18,17 +18,34 @@
 
 namespace mlir::act {
 
+/// Which axis of a value has a range per index, and how its codes are made.
+struct AxisRule {
+  enum class Kind { Head, Channel, Last, Number };
+  Kind kind = Kind::Last;
+  int64_t number = 0;
+  unsigned bits = 0;
+  Range range = Range::Batch;
+
+  /// Null if `value` has no such axis.
+  AxisQuantAttr getEncoding(Value value) const;
+};
+
 /// One rule of the file that `act-choose-encodings` reads; see there.
 struct EncodingRule {
   std::string operation;
   std::optional<llvm::Regex> locationName;
   int64_t minElements = 0;
   int64_t maxElements = std::numeric_limits<int64_t>::max();
+  /// Null if the rule names an axis instead.
   EncodingAttrInterface encoding;
+  std::optional<AxisRule> axis;
 
-  /// True if the rule speaks of what `save` stores and its encoding can store
-  /// it.
-  bool matches(CompressedSaveOp save) const;
+  /// The encoding for `save`; null if the rule does not speak of what it
+  /// stores, or if its encoding cannot store it.
+  EncodingAttrInterface getEncoding(CompressedSaveOp save) const;
+
+private:
+  bool speaksOf(CompressedSaveOp save) const;
 };
 
 /// Reads the rules in the JSON file at `path`. Emits an error at `op` and fails

@@ -103,6 +103,8 @@ private:
                   RankedTensorType type);
   void writeSurvivor(CompressedSaveOp save);
   void writeFullValue(const FullValue &value);
+  /// What `act-plan` decided for, if it did.
+  void writePlan();
 
   llvm::json::OStream &json;
   FunctionOpInterface function;
@@ -148,6 +150,8 @@ void BoundarySummary::add(const AutodiffGraph &graph) {
                 "read at the turning point, where everything is alive");
       else if (graph.isReturned(operand))
         addFull(operand, 1, "a result of the step, alive to the end");
+      else if (def->hasAttr(kKeptAttr))
+        addFull(operand, 1, "kept as it is: the budget allows it");
       else if (graph.isKept(operand))
         addFull(operand, graph.getNumCopies(),
                 "needed in full by a loop of backward, or behind the loop");
@@ -187,6 +191,8 @@ void ReportWriter::writeSurvivor(CompressedSaveOp save) {
   json.object([&] {
     Value value = save.getInput();
     writeValue(getDefName(value), getLocationName(value.getLoc()), type);
+    if (save.getKey())
+      json.attribute("key", *save.getKey());
     json.attribute("copies", copies);
     json.attribute("encoding", debugString(encoding));
     json.attribute("bits_per_element",
@@ -208,6 +214,23 @@ void ReportWriter::writeFullValue(const FullValue &value) {
     json.attribute("bytes",
                    value.copies * getTensorBytes(value.type).value_or(0));
     json.attribute("reason", value.reason);
+  });
+}
+
+void ReportWriter::writePlan() {
+  auto plan = function->getAttrOfType<DictionaryAttr>(kPlanAttr);
+  if (!plan)
+    return;
+  json.attributeObject("plan", [&] {
+    for (NamedAttribute entry : plan) {
+      StringRef name = entry.getName();
+      if (auto integer = dyn_cast<IntegerAttr>(entry.getValue()))
+        json.attribute(name, integer.getInt());
+      else if (auto number = dyn_cast<FloatAttr>(entry.getValue()))
+        json.attribute(name, number.getValueAsDouble());
+      else if (auto text = dyn_cast<StringAttr>(entry.getValue()))
+        json.attribute(name, text.getValue());
+    }
   });
 }
 
@@ -234,6 +257,7 @@ void ReportWriter::write(unsigned numPrimal) {
     json.attribute("cloned_operations", summary.numClones);
     json.attribute("recomputed_contractions", summary.numContractions);
     json.attribute("recomputed_flops", summary.flops);
+    writePlan();
     json.attribute("raw_bytes", rawBytes);
     json.attribute("stash_bytes", stashBytes);
     json.attributeArray("survivors", [&] {

@@ -19,8 +19,14 @@ using namespace mlir::act;
 
 SurvivorSelection::SurvivorSelection(const AutodiffGraph &graph,
                                      const EncodingPolicy &policy,
-                                     const PartitionOptions &options)
+                                     const PartitionOptions &options,
+                                     const StructuralKeys *keys)
     : graph(graph), policy(policy), options(options) {
+  if (options.recompute == RecomputedContractions::Planned && keys)
+    for (Operation *op : graph.getForward())
+      if (getOpKind(op) == OpKind::Contraction && op->getNumResults() == 1 &&
+          options.recomputed.contains(keys->getKey(op->getResult(0))))
+        planned.insert(op);
   findStatistics();
   findMaskFills();
   findFree();
@@ -270,6 +276,9 @@ bool SurvivorSelection::isRecomputableContraction(Operation *op) const {
   if (options.recompute == RecomputedContractions::None ||
       op->getNumResults() != 1)
     return false;
+  if (options.recompute == RecomputedContractions::Planned &&
+      !planned.contains(op))
+    return false;
   if (options.recompute == RecomputedContractions::All)
     return true;
   bool hasArgument = false;
@@ -286,8 +295,8 @@ bool SurvivorSelection::isRecomputableContraction(Operation *op) const {
     size = std::max(size, productSizes.lookup(operand));
   }
   if (hasArgument)
-    return options.recompute == RecomputedContractions::Growing &&
-           largest > 0 && size > largest;
+    return options.recompute != RecomputedContractions::Batch && largest > 0 &&
+           size > largest;
   return largest > 0 && countElements(op->getResult(0)) > largest;
 }
 
@@ -374,6 +383,8 @@ SmallVector<Value> SurvivorSelection::select() const {
     SmallVector<Value> operands = graph.getOperandLeaders(op);
     for (Value result : op->getResults()) {
       unsigned before = 2 * ids.lookup(result);
+      if (required.contains(result))
+        continue; // needs nothing, and costs nothing more
       if (!canRecompute || ordered.contains(result)) {
         network.addEdge(source, before, FlowNetwork::kUnlimited);
         continue;
@@ -389,8 +400,9 @@ SmallVector<Value> SurvivorSelection::select() const {
                                    : network.getSmallestSourceSide(source);
   SmallVector<Value> survivors;
   for (auto [i, value] : llvm::enumerate(values))
-    if (sourceSide.test(2 * i) && !sourceSide.test(2 * i + 1) &&
-        !graph.isKept(value))
+    if (required.contains(value) ||
+        (sourceSide.test(2 * i) && !sourceSide.test(2 * i + 1) &&
+         !graph.isKept(value)))
       survivors.push_back(value);
   return survivors;
 }

@@ -54,12 +54,14 @@ func.func private @group_quant(
 // CHECK-SAME: #act.axis_quant<bits = 4, axis = 1>>
 // CHECK-SAME: #act.axis_quant<bits = 8, axis = 0, rounding = nearest>>
 // CHECK-SAME: #act.axis_quant<bits = 2, axis = 2>>
+// CHECK-SAME: #act.axis_quant<bits = 8, axis = 2, range = running>>
 func.func private @axis_quant(
     !act.compressed<tensor<8x5x3xf32>, #act.axis_quant<bits = 4, axis = 1>>,
     !act.compressed<tensor<8x5x3xf32>, #act.axis_quant<bits = 4, axis = 1,
         rounding = stochastic, range = batch>>,
     !act.compressed<tensor<8x5x3xf32>, #act.axis_quant<bits = 8, axis = 0, rounding = nearest>>,
-    !act.compressed<tensor<8x5x3xf32>, #act.axis_quant<bits = 2, axis = 2>>)
+    !act.compressed<tensor<8x5x3xf32>, #act.axis_quant<bits = 2, axis = 2>>,
+    !act.compressed<tensor<8x5x3xf32>, #act.axis_quant<bits = 8, axis = 2, range = running>>)
 
 // CHECK-LABEL: func.func private @float(
 // CHECK-SAME: #act.float<type = bf16>>

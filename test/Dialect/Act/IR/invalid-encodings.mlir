@@ -294,9 +294,9 @@ func.func private @f(!act.compressed<tensor<*xf32>, #act.raw>)
 // -----
 
 // range is an enumeration
-// expected-error @+2 {{expected one of [batch] for Where the range of an `axis_quant` encoding comes from, got: running}}
+// expected-error @+2 {{expected one of [batch, running] for Where the range of an `axis_quant` encoding comes from, got: epoch}}
 // expected-error @+1 {{failed to parse}}
-#encoding = #act.axis_quant<bits = 4, axis = 0, range = running>
+#encoding = #act.axis_quant<bits = 4, axis = 0, range = epoch>
 
 // -----
 

@@ -123,3 +123,40 @@ func.func @f(%x: tensor<8xf32>) {
   %0:2 = act.barrier %x : tensor<8xf32>
   return
 }
+
+// -----
+
+// round_trip C1: the result type is that of the operand, so it can only be wrong in
+// the generic form.
+func.func @f(%x: tensor<8x64xf32>, %l: tensor<f32>, %s: tensor<ui32>) {
+  // expected-error @+1 {{'act.round_trip' op failed to verify that all of {input, result} have same type}}
+  %0 = "act.round_trip"(%x, %l, %s) {encoding = #act.raw} : (tensor<8x64xf32>, tensor<f32>, tensor<ui32>) -> tensor<8x32xf32>
+  return
+}
+
+// -----
+
+// round_trip C2
+func.func @f(%x: tensor<8x64xi32>, %l: tensor<f32>, %s: tensor<ui32>) {
+  // expected-error @+1 {{'act.round_trip' op group_quant expects a floating-point element type of 16, 32 or 64 bits, got 'i32'}}
+  %0 = act.round_trip %x levels(%l : tensor<f32>) seed(%s : tensor<ui32>) encoding(#act.group_quant<bits = 4, group = 64>) : tensor<8x64xi32>
+  return
+}
+
+// -----
+
+// round_trip C3
+func.func @f(%x: tensor<8x64xf32>, %l: tensor<f32>, %s: tensor<ui32>) {
+  // expected-error @+1 {{'act.round_trip' op expects an id that is not negative, got -2}}
+  %0 = act.round_trip %x levels(%l : tensor<f32>) seed(%s : tensor<ui32>) encoding(#act.group_quant<bits = 4, group = 64>) {id = -2 : i64} : tensor<8x64xf32>
+  return
+}
+
+// -----
+
+// round_trip: levels are a number, for all elements alike
+func.func @f(%x: tensor<8x64xf32>, %l: tensor<8xf32>, %s: tensor<ui32>) {
+  // expected-error @+1 {{'act.round_trip' op operand #1 must be 0D tensor of 32-bit float values, but got 'tensor<8xf32>'}}
+  %0 = act.round_trip %x levels(%l : tensor<8xf32>) seed(%s : tensor<ui32>) encoding(#act.group_quant<bits = 4, group = 64>) : tensor<8x64xf32>
+  return
+}

@@ -60,6 +60,18 @@ func.func @load(%c: !mask) -> tensor<8xi1> {
   return %v : tensor<8xi1>
 }
 
+// CHECK-LABEL: func.func @round_trip(
+// CHECK-SAME: %[[X:.*]]: tensor<8x64xbf16>, %[[L:.*]]: tensor<f32>, %[[S:.*]]: tensor<ui32>
+func.func @round_trip(%x: tensor<8x64xbf16>, %l: tensor<f32>, %s: tensor<ui32>) -> tensor<8x64xbf16> {
+  // CHECK: %[[A:.*]] = act.round_trip %[[X]] levels(%[[L]] : tensor<f32>) seed(%[[S]] : tensor<ui32>) encoding(#act.group_quant<bits = 4, group = 64>) : tensor<8x64xbf16>
+  // GENERIC: "act.round_trip"(%{{.*}}, %{{.*}}, %{{.*}}) <{encoding = #act.group_quant<bits = 4, group = 64>, id = 0 : i64}> : (tensor<8x64xbf16>, tensor<f32>, tensor<ui32>) -> tensor<8x64xbf16>
+  %a = act.round_trip %x levels(%l : tensor<f32>) seed(%s : tensor<ui32>) encoding(#act.group_quant<bits = 4, group = 64>) : tensor<8x64xbf16>
+  // CHECK: %[[B:.*]] = act.round_trip %[[A]] levels(%[[L]] : tensor<f32>) seed(%[[S]] : tensor<ui32>) encoding(#act.float<type = f8E4M3FN>) {id = 3 : i64}
+  %b = act.round_trip %a levels(%l : tensor<f32>) seed(%s : tensor<ui32>) encoding(#act.float<type = f8E4M3FN>) {id = 3 : i64} : tensor<8x64xbf16>
+  // CHECK: return %[[B]]
+  return %b : tensor<8x64xbf16>
+}
+
 // CHECK-LABEL: func.func @barrier(
 // CHECK-SAME: %[[C:.*]]: !act.compressed<tensor<8xi1>, #act.mask>, %[[G:.*]]: tensor<?xf32>
 func.func @barrier(%c: !mask, %g: tensor<?xf32>) -> (!mask, tensor<?xf32>, tensor<?xf32>) {

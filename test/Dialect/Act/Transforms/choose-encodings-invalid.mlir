@@ -21,9 +21,9 @@
 // RUN: not act-opt %t/step.mlir --act-choose-encodings=rules=%t/number.json 2>&1 | FileCheck %s --check-prefix=NUMBER
 // NUMBER: error: rules file '{{.*}}number.json', rule 1 expects a JSON object
 // RUN: not act-opt %t/step.mlir --act-choose-encodings=rules=%t/key.json 2>&1 | FileCheck %s --check-prefix=KEY
-// KEY: error: rules file '{{.*}}key.json', rule 0 expects 'op', 'name', 'encoding' (strings), 'min-elements' or 'max-elements' (integers), got 'size'
+// KEY: error: rules file '{{.*}}key.json', rule 0 expects 'op', 'name', 'encoding', 'range' (strings), 'min-elements', 'max-elements', 'bits' (integers) or 'axis' (either), got 'size'
 // RUN: not act-opt %t/step.mlir --act-choose-encodings=rules=%t/value.json 2>&1 | FileCheck %s --check-prefix=VALUE
-// VALUE: error: rules file '{{.*}}value.json', rule 0 expects 'op', 'name', 'encoding' (strings), 'min-elements' or 'max-elements' (integers), got 'min-elements'
+// VALUE: error: rules file '{{.*}}value.json', rule 0 expects 'op', 'name', 'encoding', 'range' (strings), 'min-elements', 'max-elements', 'bits' (integers) or 'axis' (either), got 'min-elements'
 // RUN: not act-opt %t/step.mlir --act-choose-encodings=rules=%t/regex.json 2>&1 | FileCheck %s --check-prefix=REGEX
 // REGEX: error: rules file '{{.*}}regex.json', rule 0 expects a regular expression for 'name', got '(': parentheses not balanced
 // RUN: not act-opt %t/step.mlir --act-choose-encodings=rules=%t/encoding.json 2>&1 | FileCheck %s --check-prefix=ENCODING
@@ -32,7 +32,7 @@
 // PARAMETER: error: expects bits to be 1, 2, 4 or 8, got 3
 // PARAMETER: error: rules file '{{.*}}bits.json', rule 0 expects an encoding attribute for 'encoding', got 'group_quant<bits = 3, group = 64>'
 // RUN: not act-opt %t/step.mlir --act-choose-encodings=rules=%t/none.json 2>&1 | FileCheck %s --check-prefix=NONE
-// NONE: error: rules file '{{.*}}none.json', rule 0 expects 'encoding'{{$}}
+// NONE: error: rules file '{{.*}}none.json', rule 0 expects 'encoding', or 'axis' and 'bits'{{$}}
 
 //--- step.mlir
 func.func @step(%x: tensor<128x128xf32>) {

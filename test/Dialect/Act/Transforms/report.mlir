@@ -33,6 +33,7 @@
 // CHECK-NEXT:         128
 // CHECK-NEXT:       ],
 // CHECK-NEXT:       "element_type": "f32",
+// CHECK-NEXT:       "key": "jit(step)/jvp()/dot#[[HASH:[0-9a-f]+]]",
 // CHECK-NEXT:       "copies": 1,
 // CHECK-NEXT:       "encoding": "#act.group_quant<bits = 4, group = 64>",
 // CHECK-NEXT:       "bits_per_element": 4.5,
@@ -44,6 +45,7 @@
 // CHECK:          "operation": "stablehlo.compare",
 // CHECK-NEXT:       "location": "",
 // CHECK:            "element_type": "i1",
+// CHECK-NEXT:       "key":
 // CHECK-NEXT:       "copies": 1,
 // CHECK-NEXT:       "encoding": "#act.mask",
 // CHECK-NEXT:       "bits_per_element": 1,

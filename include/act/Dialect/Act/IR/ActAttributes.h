@@ -64,6 +64,16 @@ struct GroupLayout {
 GroupLayout getGroupLayout(ArrayRef<int64_t> shape, int64_t group, int64_t axis,
                            int64_t merge);
 
+/// The type of running ranges for the indices of `axis` in tensors of type
+/// `type`: widths, then minima.
+RankedTensorType getRangeType(RankedTensorType type, int64_t axis);
+
+/// Checks that ranges of indices of `axis` exist for tensors of type `type`:
+/// C3 of `axis_quant`. `subject` begins the message.
+LogicalResult verifyRangesApplyTo(RankedTensorType type, int64_t axis,
+                                  StringRef subject,
+                                  function_ref<InFlightDiagnostic()> emitError);
+
 /// Bytes that hold `count` codes of `bits` bits.
 int64_t getPackedBytes(int64_t count, unsigned bits);
 

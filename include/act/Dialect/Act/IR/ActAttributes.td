@@ -14,9 +14,11 @@ include "act/Dialect/Act/IR/ActEnums.td"
 include "act/Dialect/Act/IR/ActInterfaces.td"
 include "mlir/IR/AttrTypeBase.td"
 
-class Act_Encoding<string name, string attrMnemonic>
+class Act_Encoding<string name, string attrMnemonic,
+                   list<string> overriddenMethods = []>
     : AttrDef<Act_Dialect, name,
-        [DeclareAttrInterfaceMethods<Act_EncodingAttrInterface>]> {
+        [DeclareAttrInterfaceMethods<Act_EncodingAttrInterface,
+                                     overriddenMethods>]> {
   let mnemonic = attrMnemonic;
 }
 
@@ -84,15 +86,22 @@ def Act_GroupQuantAttr : Act_Encoding<"GroupQuant", "group_quant"> {
   let genVerifyDecl = 1;
 }
 
-def Act_AxisQuantAttr : Act_Encoding<"AxisQuant", "axis_quant"> {
+def Act_AxisQuantAttr : Act_Encoding<"AxisQuant", "axis_quant",
+                                     ["getRunningAxis"]> {
   let summary = "Integer codes with one range per index of an axis";
   let description = [{
     One minimum and one step for every index of `axis`: a range per head or per
     channel, as in Mesa (arXiv 2111.11124, section 3.2). Codes and parameters are
     computed as for `group_quant`, in f32.
 
-    With `range = batch` the range is that of the value being stored. The storage
-    of a tensor `[a, n, b]` with `axis` = 1 is
+    With `range = batch` the range is that of the value being stored. With `range =
+    running` it is an average over steps that `act.update_range` keeps: the save takes
+    it as its operand `range`, and values outside of it become its lowest or highest
+    code. The step of the codes is then `s = max(width / L, 1e-30)`, and NaN where the
+    width is NaN, so that what was stored there decodes to NaN.
+
+    Either way the parameters are stored with the codes, as values that no later update
+    changes. The storage of a tensor `[a, n, b]` with `axis` = 1 is
 
     * codes, `ui8[a, n, ceil(b*bits/8)]`, packed along the last axis: code `i` is in
       byte `i mod W`, `W = ceil(b*bits/8)`, at bit `bits * (i div W)`;

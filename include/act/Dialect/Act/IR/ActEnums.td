@@ -22,7 +22,12 @@ def Act_Rounding : I32EnumAttr<"Rounding",
 
 def Act_Range : I32EnumAttr<"Range",
     "Where the range of an `axis_quant` encoding comes from", [
-      I32EnumAttrCase<"Batch", 0, "batch">]> {
+      I32EnumAttrCase<"Batch", 0, "batch">,
+      I32EnumAttrCase<"Running", 1, "running">]> {
+  let description = [{
+    * `batch`: minimum and maximum of the value that is stored;
+    * `running`: averages of them over steps, from `act.update_range`.
+  }];
   let cppNamespace = "::mlir::act";
   let genSpecializedAttr = 0;
 }

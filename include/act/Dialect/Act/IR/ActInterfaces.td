@@ -52,7 +52,13 @@ def Act_EncodingAttrInterface : AttrInterface<"EncodingAttrInterface"> {
     InterfaceMethod<
       "True if encoding draws random numbers, which start from a salt: 32 bits "
       "that differ from save to save.",
-      "bool", "usesSalt">
+      "bool", "usesSalt">,
+    InterfaceMethod<
+      "The axis for whose indices encoding needs ranges that come from "
+      "`act.update_range`, with a state that outlives the step; nothing if the "
+      "value alone says how it is encoded.",
+      "::std::optional<int64_t>", "getRunningAxis", (ins), [{}],
+      [{ return ::std::nullopt; }]>
   ];
 }
 

@@ -44,6 +44,10 @@ void getCodecEffects(DestinationStyleOpInterface op,
 
 namespace mlir::act {
 
+/// String attribute of arguments and results of a step that are a state of
+/// running ranges: its name.
+constexpr llvm::StringLiteral kRangeAttr = "act.range";
+
 /// The type of the tensor that `op` encodes or decodes, which may be a buffer.
 RankedTensorType getPlainType(EncodeOp op);
 RankedTensorType getPlainType(DecodeOp op);

@@ -15,5 +15,6 @@ include "act/Dialect/Act/IR/ConvolutionOps.td"
 include "act/Dialect/Act/IR/KernelOps.td"
 include "act/Dialect/Act/IR/LinearAttentionOps.td"
 include "act/Dialect/Act/IR/LoopOps.td"
+include "act/Dialect/Act/IR/RangeOps.td"
 
 #endif // ACT_DIALECT_ACT_IR_ACTOPS_TD

@@ -82,6 +82,8 @@ def Act_EncodeOp : Act_CodecOpBase<"encode"> {
       the signedness of integers.
     * C4: there is a `salt` if and only if the encoding uses one. It has rank 0 and an
       element type of 32-bit integers.
+    * C5: `encoding` has no running ranges: what encodes with them is lowered to
+      StableHLO for every target.
 
     Example:
 

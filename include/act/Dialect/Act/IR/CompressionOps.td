@@ -10,6 +10,8 @@
 #define ACT_DIALECT_ACT_IR_COMPRESSIONOPS_TD
 
 include "act/Dialect/Act/IR/ActTypes.td"
+include "act/Dialect/Act/IR/RangeOps.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Act_Storable : AnyTypeOf<[AnyRankedTensor, Act_CompressedType, Act_StackType],
@@ -21,13 +23,19 @@ def Act_CompressedSaveOp : Op<Act_Dialect, "compressed_save", [Pure]> {
     Encodes `input` as its result type says. `id` tells saves apart: it enters the
     noise of stochastic rounding, so that two saves of equal values round
     independently. Inside loops the counts of iterations enter too. `exact` states
-    why the value must be restored bit for bit.
+    why the value must be restored bit for bit. `key` names the value by the
+    expression that computes it, the same whenever the step is traced again;
+    measured sensitivities and policies refer to it. `range`, for encodings with
+    `range = running`, is what `act.update_range` says to encode with.
 
     Constraints:
 
     * C1: the result stores the type of `input`.
     * C2: with `exact` the encoding is lossless.
     * C3: `id` is not negative.
+    * C4: there is a `range` if and only if the encoding has running ranges.
+    * C5: `range` is a `tensor<2xNxf32>` where N is the size of the encoding's axis in
+      `input`.
 
     Example:
 
@@ -36,17 +44,30 @@ def Act_CompressedSaveOp : Op<Act_Dialect, "compressed_save", [Pure]> {
         to !act.compressed<tensor<8x64xf32>, #act.group_quant<bits = 4, group = 64>>
     %d = act.compressed_save %m exact <statistic> : tensor<8xf32>
         to !act.compressed<tensor<8xf32>, #act.raw>
+    %e = act.compressed_save %q range(%r : tensor<2x4xf32>) : tensor<8x4x64xf32>
+        to !act.compressed<tensor<8x4x64xf32>,
+                           #act.axis_quant<bits = 8, axis = 1, range = running>>
     ```
   }];
   let arguments = (ins
     AnyRankedTensor:$input,
     OptionalAttr<Act_ExactnessAttr>:$exact,
-    DefaultValuedAttr<I64Attr, "0">:$id);
+    DefaultValuedAttr<I64Attr, "0">:$id,
+    OptionalAttr<StrAttr>:$key,
+    Optional<Act_RangeTensor>:$range);
   let results = (outs Act_CompressedType:$result);
   let assemblyFormat = [{
-    $input (`exact` $exact^)? attr-dict `:` type($input) `to` type($result)
+    $input (`range` `(` $range^ `:` type($range) `)`)? (`exact` $exact^)? attr-dict
+    `:` type($input) `to` type($result)
+    (`key` $key^)?
   }];
   let hasVerifier = 1;
+  let builders = [OpBuilder<(ins
+    "::mlir::Type":$result, "::mlir::Value":$input,
+    "::mlir::act::ExactnessAttr":$exact, "::mlir::IntegerAttr":$id,
+    "::mlir::StringAttr":$key), [{
+    build($_builder, $_state, result, input, exact, id, key, /*range=*/{});
+  }]>];
 }
 
 def Act_DequantizeLoadOp : Op<Act_Dialect, "dequantize_load", [Pure]> {
@@ -67,6 +88,49 @@ def Act_DequantizeLoadOp : Op<Act_Dialect, "dequantize_load", [Pure]> {
   let arguments = (ins Act_CompressedType:$input);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+def Act_RoundTripOp
+    : Op<Act_Dialect, "round_trip",
+         [Pure, AllTypesMatch<["input", "result"]>]> {
+  let summary = "Round a value as an encoding would, with a given number of codes.";
+  let description = [{
+    Returns what a save and a load with `encoding` would make of `input` if codes
+    were the numbers from 0 to `levels`, 2^bits - 1 for whole bits: the encoding's
+    groups, ranges and noise, but not its number of bits, which is known only when
+    the step runs. With 0 `levels` the result is `input`, bit for bit. Encodings
+    other than integer codes round as always unless `levels` is 0.
+
+    `id` is that of the save and `seed` is mixed into its noise; with `seed` 0 it is
+    the noise of the save itself. `levels` is at most 65535.
+
+    Instrumented steps measure with it how much the gradient suffers from rounding
+    (`act-instrument`).
+
+    Constraints:
+
+    * C1: the result has the type of `input`.
+    * C2: `encoding` applies to that type.
+    * C3: `id` is not negative.
+
+    Example:
+
+    ```mlir
+    %r = act.round_trip %z levels(%l : tensor<f32>) seed(%s : tensor<ui32>)
+        encoding(#act.group_quant<bits = 4, group = 64>) {id = 3 : i64}
+        : tensor<8x64xf32>
+    ```
+  }];
+  let arguments = (ins
+    AnyRankedTensor:$input, 0DTensorOf<[F32]>:$levels, 0DTensorOf<[UI32]>:$seed,
+    Act_EncodingAttrInterface:$encoding, DefaultValuedAttr<I64Attr, "0">:$id);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $input `levels` `(` $levels `:` type($levels) `)`
+    `seed` `(` $seed `:` type($seed) `)` `encoding` `(` $encoding `)` attr-dict
+    `:` type($input)
+  }];
   let hasVerifier = 1;
 }
 

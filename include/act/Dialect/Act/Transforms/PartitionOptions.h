@@ -9,6 +9,9 @@
 #ifndef ACT_DIALECT_ACT_TRANSFORMS_PARTITIONOPTIONS_H
 #define ACT_DIALECT_ACT_TRANSFORMS_PARTITIONOPTIONS_H
 
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSet.h"
+
 namespace mlir::act {
 
 /// Which of several minimum cuts is taken.
@@ -25,7 +28,8 @@ enum class RecomputedContractions {
            ///< activation: query, key and value, the first layer of an MLP
            ///< block
   All,
-  Auto ///< the last of these that is worth its floating-point operations
+  Auto,   ///< the last of these that is worth its floating-point operations
+  Planned ///< those of `Growing` that a plan names
 };
 
 /// Name of `value` as in options and reports.
@@ -43,6 +47,12 @@ struct PartitionOptions {
   RecomputedContractions recompute = RecomputedContractions::None;
   bool unremat = false;
   bool rederive = false;
+  /// Structural keys of forward values that backward shall read as they are;
+  /// where both run in loops, from a stack in full.
+  llvm::StringSet<> kept;
+  /// Structural keys of contractions that backward may run again, if
+  /// `recompute` is `Planned`.
+  llvm::StringSet<> recomputed;
 };
 
 } // namespace mlir::act

@@ -135,8 +135,12 @@ def ActChooseEncodingsPass : Pass<"act-choose-encodings", "ModuleOp"> {
       included, are at most this; bits go where they lower the predicted gradient
       error most;
     * `error-budget`: the fewest bits whose predicted relative gradient error stays
-      below this. The prediction is the static model of docs/Encodings.md; it knows
-      kinds of values, not their contents.
+      below this.
+
+    Both predict the gradient error from the sensitivities that `act.profile` has
+    measured and written to the file `profile` (docs/Profile.md), or, without one and
+    for saves that it does not know, by a static model, which knows kinds of values,
+    not their contents.
 
     `rules` is a JSON array of objects; the first that matches a save decides:
 
@@ -150,6 +154,22 @@ def ActChooseEncodingsPass : Pass<"act-choose-encodings", "ModuleOp"> {
     `op` is the name of the operation that defines the value, `name` a regular
     expression that its location name must contain, `min-elements` and
     `max-elements` bound its size. A lossy rule does not apply to exact values.
+
+    Instead of `encoding` a rule may name an `axis` and the `bits` of codes that have a
+    range for each of its indices (`axis_quant`), and whether the `range` is that of the
+    `batch` (default) or `running`, an average over steps, which needs
+    `act-running-ranges`:
+
+    ```json
+    [{"axis": "head", "bits": 8, "range": "running"},
+     {"axis": "channel", "bits": 4}
+    ]
+    ```
+
+    `axis` is an integer, `last`, `head` (the last batch dimension of a product that
+    reads the value, or else computes it, behind views and elementwise operations: the
+    heads of attention) or `channel` (the feature dimension of a convolution, likewise).
+    A rule does not apply to values without such an axis.
   }];
   let options = [
     Option<"bits", "bits", "unsigned", "4",
@@ -159,7 +179,184 @@ def ActChooseEncodingsPass : Pass<"act-choose-encodings", "ModuleOp"> {
     Option<"averageBits", "average-bits", "double", "0",
            "Budget of bits per element over all lossy saves">,
     Option<"errorBudget", "error-budget", "double", "0",
-           "Budget of the predicted relative gradient error">
+           "Budget of the predicted relative gradient error">,
+    Option<"profile", "profile", "std::string", "",
+           "File with measured sensitivities, for the budgets">
+  ];
+  let dependentDialects = ["::mlir::act::ActDialect"];
+}
+
+def ActPlanPass : Pass<"act-plan", "ModuleOp"> {
+  let summary = "Decide what is kept, encoded and computed again for a budget";
+  let description = [{
+    Does what `act-partition` and `act-choose-encodings` do, with decisions that
+    keep the temporary memory of the step below `memory-budget` bytes at the least
+    cost. For each value that could be saved one of these is chosen:
+
+    * backward reads what follows from it as it is (*keep*), which costs no time;
+    * it is stored in full, and what follows from it is computed again;
+    * it is stored in 8, 4, 2 or 1 bits per element, not fewer than `bits`;
+    * it is computed again from other values by contractions that make more than they
+      read (with `recompute=auto`).
+
+    Partitions with `window` and `recompute` are tried (with `window=0` 1 and 3, with
+    `recompute=auto` none, batch and growing), and what lives when is modelled for
+    each (`MemoryLiveness`). The decision is a multiple-choice knapsack problem with
+    a row for each position of the schedule (docs/Budget.md) and is solved to a bound.
+    Costs are parts of the time of the step, to which the squared gradient error
+    over that of a minibatch is added. `error-budget` limits the predicted relative
+    error of the gradient, `profile` is a file of measured sensitivities.
+
+    The function gets the attribute `act.plan`, a dictionary:
+
+    | key | value |
+    |---|---|
+    | `budget` | the budget in bytes |
+    | `peak` | bytes that the model predicts |
+    | `lower_bound` | bytes of the saves that are alive together, or of the largest buffer |
+    | `least` | the least peak that was found for this step |
+    | `cost`, `bound` | cost of the plan, and what no plan of this partition is below |
+    | `error` | predicted relative error of the gradient |
+    | `window`, `recompute` | the partition |
+    | `kept` | number of values that backward reads as they are |
+    | `recomputed` | number of contractions that are named to be run again, if `recompute` is `planned` |
+
+    Fails, naming the least budget, if the model finds no plan; with `least=true` it
+    then takes the plan with the least peak instead.
+  }];
+  let options = [
+    Option<"primalResults", "primal-results", "unsigned", "1",
+           "Number of leading results that forward computes; the attribute "
+           "`act.primal_results` of a function overrides it">,
+    Option<"memoryBudget", "memory-budget", "int64_t", "0",
+           "Bytes of temporary memory">,
+    Option<"least", "least", "bool", "false",
+           "Take the plan with the least peak if none is within the budget">,
+    Option<"bits", "bits", "unsigned", "4",
+           "Fewest bits per element of lossy saves: 1, 2, 4, 8, or 0 for lossless "
+           "saves only">,
+    Option<"window", "window", "unsigned", "0",
+           "See `act-partition`; 0 to choose">,
+    Option<"cut", "cut", "::mlir::act::CutSide", "::mlir::act::CutSide::Sink",
+           "See `act-partition`",
+           [{::llvm::cl::values(
+             clEnumValN(::mlir::act::CutSide::Sink, "sink", "nearest to backward"),
+             clEnumValN(::mlir::act::CutSide::Source, "source",
+                        "nearest to where values are computed"))}]>,
+    Option<"recompute", "recompute", "::mlir::act::RecomputedContractions",
+           "::mlir::act::RecomputedContractions::Auto",
+           "See `act-partition`; auto to choose",
+           [{::llvm::cl::values(
+             clEnumValN(::mlir::act::RecomputedContractions::None, "none", "none"),
+             clEnumValN(::mlir::act::RecomputedContractions::Batch, "batch",
+                        "products of activations that are larger than both"),
+             clEnumValN(::mlir::act::RecomputedContractions::Growing, "growing",
+                        "also products with arguments that are larger"),
+             clEnumValN(::mlir::act::RecomputedContractions::All, "all", "all"),
+             clEnumValN(::mlir::act::RecomputedContractions::Auto, "auto",
+                        "none, batch or growing"))}]>,
+    Option<"unremat", "unremat", "bool", "false", "See `act-partition`">,
+    Option<"rederive", "rederive", "bool", "false", "See `act-partition`">,
+    Option<"rules", "rules", "std::string", "",
+           "File with encodings per kind of value, see `act-choose-encodings`">,
+    Option<"profile", "profile", "std::string", "",
+           "File of measured sensitivities">,
+    Option<"errorBudget", "error-budget", "double", "0",
+           "Budget of the predicted relative gradient error, 0 for none">
+  ];
+}
+
+def ActInstrumentPass : Pass<"act-instrument", "ModuleOp"> {
+  let summary = "Let a running step choose how much it rounds saved values";
+  let description = [{
+    Makes of a compressed step one that measures what rounding its saves does to the
+    gradient. It stores every saved value in full; but what would be stored with a
+    loss is first rounded as its encoding would round it, with as many codes as the
+    caller says. Compiled once, the step has the gradient of any assignment of bits.
+
+    The function gets two more arguments, behind the others: `levels`, a number for
+    each lossy save in program order, which is the order of the lossy ones among the
+    survivors of `act-report`; and `seed`, for the noise. A level is the largest code,
+    2^bits - 1, or 0 to keep the value as it is, bit for bit. Where there are no
+    lossy saves, nothing changes.
+
+    It is an error if lossy saves are in several functions.
+
+    Example:
+
+    ```mlir
+    func.func @step(%x: tensor<256x256xf32>) -> tensor<256x256xf32> {
+      %c = act.compressed_save %x {id = 1 : i64} : tensor<256x256xf32>
+          to <tensor<256x256xf32>, #act.group_quant<bits = 4, group = 64>>
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @step(%x: tensor<256x256xf32>, %levels: tensor<1xf32>,
+                    %seed: tensor<ui32>) -> tensor<256x256xf32> {
+      %0 = "stablehlo.slice"(%levels) ... -> tensor<1xf32>
+      %l = "stablehlo.reshape"(%0) : (tensor<1xf32>) -> tensor<f32>
+      %r = act.round_trip %x levels(%l : tensor<f32>)
+          seed(%seed : tensor<ui32>) encoding(#act.group_quant<bits = 4, group = 64>)
+          {id = 1 : i64} : tensor<256x256xf32>
+      %c = act.compressed_save %r {id = 1 : i64} : tensor<256x256xf32>
+          to <tensor<256x256xf32>, #act.raw>
+    ```
+  }];
+  let dependentDialects = ["::mlir::act::ActDialect"];
+}
+
+def ActRunningRangesPass : Pass<"act-running-ranges", "ModuleOp"> {
+  let summary = "Pass running ranges from step to step";
+  let description = [{
+    Replaces each `act.empty_range` that an `act.update_range` reads by a state of the
+    step: a new argument, behind all others, and the state after the step as a new
+    result, behind all others and in the same order. Both have the attribute `act.range`
+    with a name for the state, the `key` of the save or, without one, `save` and its
+    `id`; a second state of one name gets `.2` behind it. The host passes NaN to the
+    first step, and what a step returned to the next.
+
+    Loops around the update carry the state. Where the save is collected in a stack, as
+    in a scan over layers, each iteration has ranges of its own: the state is `f32[n, 2,
+    N]` (with one more leading size for each further loop), and iteration i reads and
+    writes row i. Where it is not, as in gradient accumulation, the iterations update one
+    state in turn.
+
+    Fails if an update is nested in anything but functions and loops that carry values,
+    if a loop that collects saves has no counter that is a tensor, and if the function
+    is called by another one.
+
+    Example:
+
+    ```mlir
+    func.func @step(%x: tensor<8x64xf32>, %w: tensor<64x64xf32>) -> tensor<f32> {
+      ...
+      %s = act.empty_range : tensor<2x64xf32>
+      %n, %r = act.update_range %z, %s axis 1 decay 9.000000e-01
+          : tensor<8x64xf32>, tensor<2x64xf32>
+      %c = act.compressed_save %z range(%r : tensor<2x64xf32>) : ... key "dot#01"
+      ...
+      return %loss : tensor<f32>
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @step(%x: tensor<8x64xf32>, %w: tensor<64x64xf32>,
+                    %s: tensor<2x64xf32> {act.range = "dot#01"})
+        -> (tensor<f32>, tensor<2x64xf32> {act.range = "dot#01"}) {
+      ...
+      %n, %r = act.update_range %z, %s axis 1 decay 9.000000e-01
+          : tensor<8x64xf32>, tensor<2x64xf32>
+      %c = act.compressed_save %z range(%r : tensor<2x64xf32>) : ... key "dot#01"
+      ...
+      return %loss, %n : tensor<f32>, tensor<2x64xf32>
+    ```
+  }];
+  let options = [
+    Option<"decay", "decay", "double", "0.9",
+           "Part of the ranges that a step keeps, at least 0 and less than 1">
   ];
   let dependentDialects = ["::mlir::act::ActDialect"];
 }
@@ -177,6 +374,39 @@ def ActReportPass : Pass<"act-report", "ModuleOp"> {
     Option<"primalResults", "primal-results", "unsigned", "1",
            "Number of leading results that forward computes; the attribute "
            "`act.primal_results` of a function overrides it">
+  ];
+}
+
+def ActMemoryPass : Pass<"act-memory", "ModuleOp"> {
+  let summary = "Write a model of the memory that a step needs as JSON";
+  let description = [{
+    Writes one JSON object about the public function of a module: what XLA for the
+    CPU will keep in temporary buffers when it runs it, as `MemoryLiveness` predicts.
+    Does not change the IR. It reads StableHLO, with or without act operations; saves
+    and loads count as what `convert-act-to-stablehlo` makes of them.
+
+    Keys, sizes in bytes:
+
+    * `function`: its name;
+    * `packed`: the heap that all temporaries share, the prediction of
+      `temp_size_in_bytes`;
+    * `peak`: the most that is alive at once, without gaps between buffers;
+    * `lower_bound`: what the saves that are alive together take, or the largest
+      buffer if that is more;
+    * `positions`, `peak_position`: how many kernels run, and where the peak is;
+    * `timeline`: what is alive at each position;
+    * `transients`: the part of it that loops need inside;
+    * `at_peak`: the buffers that are alive at the peak, largest first, each with
+      `bytes`, `begin`, `end`, `kind` (`temporary` or `save`), `operation` and
+      `location` of its value.
+
+    Fails on shapes that are not static.
+  }];
+  let options = [
+    Option<"output", "output", "std::string", "\"-\"",
+           "File to write, - for the standard output">,
+    Option<"unfused", "unfused", "bool", "false",
+           "Give every operation as it stands a buffer of its own: an upper bound">
   ];
 }
 

@@ -11,6 +11,7 @@
 #define ACT_DIALECT_ACT_TRANSFORMS_SURVIVORSELECTION_H
 
 #include "act/Analysis/AutodiffGraph.h"
+#include "act/Analysis/StructuralKeys.h"
 #include "act/Dialect/Act/Transforms/EncodingPolicy.h"
 #include "act/Dialect/Act/Transforms/PartitionOptions.h"
 
@@ -21,8 +22,13 @@ namespace mlir::act {
 /// the bytes of the encoded value) and what backward reads.
 class SurvivorSelection {
 public:
+  /// `keys` name the contractions of a plan, if `options` have one.
   SurvivorSelection(const AutodiffGraph &graph, const EncodingPolicy &policy,
-                    const PartitionOptions &options);
+                    const PartitionOptions &options,
+                    const StructuralKeys *keys = nullptr);
+
+  /// Lets `values`, which backward reads, be survivors whatever they cost.
+  void require(ArrayRef<Value> values) { required.insert_range(values); }
 
   /// The survivors in program order.
   SmallVector<Value> select() const;
@@ -63,6 +69,9 @@ private:
   const AutodiffGraph &graph;
   const EncodingPolicy &policy;
   const PartitionOptions &options;
+  llvm::DenseSet<Value> required; ///< survivors in any case
+  /// Contractions that a plan computes again.
+  llvm::DenseSet<Operation *> planned;
   llvm::DenseSet<Value> statistics; ///< reductions and functions of them only
   llvm::DenseSet<Value> maskFills;  ///< may hold huge sentinels
   llvm::DenseSet<Value> free;       ///< cheap functions of arguments, constants
