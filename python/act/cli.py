@@ -245,7 +245,7 @@ def _positive(text: str) -> int:
 def _bytes(text: str) -> int:
     """Reads a number of bytes."""
     try:
-        return parse_bytes("--memory-budget", int(text) if text.isdigit() else text)
+        return parse_bytes("--memory-budget", text)
     except ActOptionError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 

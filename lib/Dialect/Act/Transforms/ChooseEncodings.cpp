@@ -229,21 +229,17 @@ ActChooseEncodingsPass::assignBits(MutableArrayRef<Candidate> candidates) {
 void ActChooseEncodingsPass::runOnOperation() {
   if (failed(checkOptions()))
     return signalPassFailure();
-  SmallVector<EncodingRule> fileRules;
-  if (!rules.empty()) {
-    FailureOr<SmallVector<EncodingRule>> read =
-        readEncodingRules(rules, getOperation());
-    if (failed(read))
-      return signalPassFailure();
-    fileRules = std::move(*read);
-  }
+  FailureOr<SmallVector<EncodingRule>> fileRules =
+      readEncodingRules(rules, getOperation());
+  if (failed(fileRules))
+    return signalPassFailure();
 
   EncodingPolicy policy = EncodingPolicy::get(getOperation());
   SmallVector<Candidate> candidates;
   getOperation().walk([&](CompressedSaveOp save) {
     if (!isa<RawAttr>(save.getResult().getType().getEncoding()))
       return;
-    for (const EncodingRule &rule : fileRules)
+    for (const EncodingRule &rule : *fileRules)
       if (EncodingAttrInterface encoding = rule.getEncoding(save))
         return setEncoding(save, encoding);
     if (save.getExact() || (bits == 0 && averageBits == 0 && errorBudget == 0))

@@ -158,6 +158,8 @@ LogicalResult RuleParser::finish() {
 
 FailureOr<SmallVector<EncodingRule>>
 mlir::act::readEncodingRules(StringRef path, Operation *op) {
+  if (path.empty())
+    return SmallVector<EncodingRule>();
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
     return op->emitError("cannot read rules file '")

@@ -48,8 +48,9 @@ private:
   bool speaksOf(CompressedSaveOp save) const;
 };
 
-/// Reads the rules in the JSON file at `path`. Emits an error at `op` and fails
-/// if the file cannot be read or a rule is malformed.
+/// Reads the rules in the JSON file at `path`; an empty path gives none. Emits
+/// an error at `op` and fails if the file cannot be read or a rule is
+/// malformed.
 FailureOr<SmallVector<EncodingRule>> readEncodingRules(StringRef path,
                                                        Operation *op);
 

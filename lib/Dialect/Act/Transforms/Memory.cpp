@@ -6,12 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "StepOutput.h"
 #include "act/Analysis/AutodiffGraph.h"
 #include "act/Analysis/MemoryLiveness.h"
 #include "act/Dialect/Act/Transforms/Passes.h"
-#include "mlir/Support/FileUtilities.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 namespace mlir::act {
 #define GEN_PASS_DEF_ACTMEMORYPASS
@@ -81,31 +79,18 @@ struct ActMemoryPass : mlir::act::impl::ActMemoryPassBase<ActMemoryPass> {
 
   void runOnOperation() override {
     markAllAnalysesPreserved();
-    FunctionOpInterface step;
-    getOperation().walk([&](FunctionOpInterface function) {
-      if (!step && !function.isExternal() && !function.isPrivate())
-        step = function;
-    });
-    if (!step) {
-      getOperation().emitError("act-memory expects a public function");
+    FunctionOpInterface step = findStep(getOperation(), "act-memory");
+    if (!step)
       return signalPassFailure();
-    }
     FailureOr<MemoryLiveness> liveness = MemoryLiveness::build(
         step, unfused ? MemoryModel::unfused() : MemoryModel::xlaCpu());
     if (failed(liveness))
       return signalPassFailure();
-    std::string message;
-    std::unique_ptr<llvm::ToolOutputFile> file =
-        openOutputFile(output, &message);
-    if (!file) {
-      getOperation().emitError("act-memory cannot write '")
-          << output << "': " << message;
-      return signalPassFailure();
-    }
-    llvm::json::OStream json(file->os(), /*IndentSize=*/2);
-    writeMemory(json, step, *liveness);
-    file->os() << '\n';
-    file->keep();
+    auto write = [&](llvm::json::OStream &json) {
+      writeMemory(json, step, *liveness);
+    };
+    if (failed(writeJson(getOperation(), "act-memory", output, write)))
+      signalPassFailure();
   }
 };
 } // namespace

@@ -357,16 +357,14 @@ void ActPlanPass::runOnOperation() {
   PlanContext context;
   context.leastBits = bits;
   context.errorBudget = errorBudget;
-  context.profile = profile;
-  SmallVector<EncodingRule> fileRules;
-  if (!rules.empty()) {
-    FailureOr<SmallVector<EncodingRule>> read =
-        readEncodingRules(rules, getOperation());
-    if (failed(read))
-      return signalPassFailure();
-    fileRules = std::move(*read);
-    context.rules = fileRules;
-  }
+  FailureOr<SensitivityProfile> measured =
+      SensitivityProfile::read(profile, getOperation());
+  FailureOr<SmallVector<EncodingRule>> fileRules =
+      readEncodingRules(rules, getOperation());
+  if (failed(measured) || failed(fileRules))
+    return signalPassFailure();
+  context.profile = std::move(*measured);
+  context.rules = *fileRules;
   auto steps = llvm::to_vector(llvm::make_filter_range(
       getOperation().getOps<FunctionOpInterface>(),
       [](FunctionOpInterface function) {

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Boundaries.h"
+#include "StepOutput.h"
 #include "act/Analysis/AutodiffGraph.h"
 #include "act/Analysis/OpModel/OpModel.h"
 #include "act/Analysis/SavedValues.h"
@@ -15,9 +16,6 @@
 #include "act/Dialect/Act/Transforms/EncodingPolicy.h"
 #include "act/Dialect/Act/Transforms/Passes.h"
 #include "mlir/Support/DebugStringHelper.h"
-#include "mlir/Support/FileUtilities.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 namespace mlir::act {
 #define GEN_PASS_DEF_ACTREPORTPASS
@@ -281,15 +279,9 @@ struct ActReportPass : mlir::act::impl::ActReportPassBase<ActReportPass> {
 
   void runOnOperation() override {
     markAllAnalysesPreserved();
-    FunctionOpInterface step;
-    getOperation().walk([&](FunctionOpInterface function) {
-      if (!step && !function.isExternal() && !function.isPrivate())
-        step = function;
-    });
-    if (!step) {
-      getOperation().emitError("act-report expects a public function");
+    FunctionOpInterface step = findStep(getOperation(), "act-report");
+    if (!step)
       return signalPassFailure();
-    }
     unsigned numPrimal = getNumPrimalResults(step, primalResults);
     BoundarySummary summary;
     summary.addRawSaves(step);
@@ -299,18 +291,11 @@ struct ActReportPass : mlir::act::impl::ActReportPassBase<ActReportPass> {
     };
     if (failed(forEachBoundary(step, numPrimal, visit, summary.reasons)))
       return signalPassFailure();
-    std::string message;
-    std::unique_ptr<llvm::ToolOutputFile> file =
-        openOutputFile(output, &message);
-    if (!file) {
-      getOperation().emitError("act-report cannot write '")
-          << output << "': " << message;
-      return signalPassFailure();
-    }
-    llvm::json::OStream json(file->os(), /*IndentSize=*/2);
-    ReportWriter(json, step, summary).write(numPrimal);
-    file->os() << '\n';
-    file->keep();
+    auto write = [&](llvm::json::OStream &json) {
+      ReportWriter(json, step, summary).write(numPrimal);
+    };
+    if (failed(writeJson(getOperation(), "act-report", output, write)))
+      signalPassFailure();
   }
 };
 } // namespace

@@ -241,12 +241,10 @@ LogicalResult StepCandidate::collectSaves() {
   });
   if (failed(result))
     return failure();
-  FailureOr<Sensitivity> read =
-      Sensitivity::read(context->profile, lossy, step);
   FailureOr<MemoryLiveness> live = MemoryLiveness::build(step);
-  if (failed(read) || failed(live))
+  if (failed(live))
     return failure();
-  sensitivity = std::move(*read);
+  sensitivity.emplace(context->profile, lossy);
   liveness = std::move(*live);
   return success();
 }

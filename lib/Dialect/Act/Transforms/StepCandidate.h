@@ -27,7 +27,7 @@ struct PlanContext {
   unsigned leastBits = 4;
   /// Greatest predicted relative gradient error, 0 for any.
   double errorBudget = 0;
-  std::string profile; ///< file of measured sensitivities, or empty
+  SensitivityProfile profile; ///< measured sensitivities, or none
   /// The encodings of what these name are not up for decision.
   ArrayRef<EncodingRule> rules;
 };
